@@ -1,0 +1,3 @@
+"""Tidegate: a gateway for large-language-model APIs."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The language: values that every other part speaks in."""

@@ -1,0 +1,1 @@
+"""The judgement: what a signal from upstream means for the client."""

@@ -1,0 +1,1 @@
+"""The story: one request from first byte to last row."""

@@ -1,0 +1,133 @@
+"""What the story of a request needs from the world."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from msgspec import Struct
+
+from tidegate.core.failure import Failure
+from tidegate.routing.catalog import Channel
+
+Headers = list[tuple[str, str]]
+"""Header names in lower case, in the order they came."""
+
+
+class UpstreamRequest(Struct, frozen=True):
+    """What goes up on a channel: `path` is appended to the base URL's path; the body is whole.
+
+    `headers` come on top of the channel's own, its credential and the framing, which the adapter adds.
+    """
+
+    method: str
+    path: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class Sink(Protocol):
+    """Where an upstream call pushes what it hears. Exactly one of `on_end`, `on_failure` comes last.
+
+    After `Call.cancel` or `Call.finish` nothing more is pushed.
+    """
+
+    def on_head(self, status: int, headers: Mapping[str, str]) -> None:
+        """The final status line and headers (1xx are skipped); names in lower case, the last value wins."""
+
+    def on_body(self, data: bytes) -> None:
+        """Some bytes of the body, decoded from any content encoding, never empty."""
+
+    def on_end(self) -> None:
+        """The body is whole: chunked end, content length reached, or closed in order where close delimits."""
+
+    def on_failure(self, failure: Failure) -> None:
+        """The call broke: no connection, TLS, time-out of the connect phase, reset, cut body, bad HTTP."""
+
+
+class Call(Protocol):
+    """One request on its way. All methods may be called at any time and more than once."""
+
+    def cancel(self) -> None:
+        """Stop at once: the connection is closed, so the upstream sees it within a second."""
+
+    def finish(self) -> None:
+        """Enough was read: if the body ends within 100 ms the connection is kept for reuse, else closed."""
+
+    def pause(self) -> None:
+        """The client is slow: stop reading from the upstream's socket."""
+
+    def resume(self) -> None:
+        """Read again."""
+
+
+class Upstream(Protocol):
+    """Opens calls on channels."""
+
+    def open(self, channel: Channel, request: UpstreamRequest, sink: Sink) -> Call:
+        """Start a call and return at once; whatever happens is pushed to `sink`, never before this returns."""
+
+
+class AttemptRecord(Struct, frozen=True, kw_only=True):
+    """One try on one channel, as the row tells it. Times are Unix seconds, durations milliseconds."""
+
+    channel: str
+    upstream_model: str
+    status: int | None
+    outcome: str
+    """served | failed | abandoned | repaired"""
+    error: str | None
+    started_at: float
+    duration_ms: float
+
+
+class RequestRecord(Struct, frozen=True, kw_only=True):
+    """One row of the journal, complete. Times are Unix seconds, durations milliseconds."""
+
+    id: str
+    created_at: float
+    key: str | None
+    account: str | None
+    protocol: str
+    stream: bool
+    model: str | None
+    channel: str | None
+    status: int
+    outcome: str
+    """completed | incomplete | failed | interrupted | client_closed | rejected"""
+    finish_reason: str | None
+    first_token_ms: float | None
+    duration_ms: float
+    input_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    usage_source: str
+    """upstream | estimated | none"""
+    error_type: str | None
+    error_code: str | None
+    error_message: str | None
+    warnings: tuple[str, ...]
+    attempts: tuple[AttemptRecord, ...]
+
+
+class Journal(Protocol):
+    """Keeps the rows."""
+
+    def write(self, record: RequestRecord) -> None:
+        """Take a row and return at once; it reaches the database with the next batch."""
+
+
+class Ownership(Protocol):
+    """Remembers for 30 days which account and channel group a stored response and its items belong to."""
+
+    def remember(self, ids: Iterable[str], account: str, group: str) -> None:
+        """Note ids of an answer that an upstream may have stored; returns at once, visible at once here."""
+
+    async def find(self, identifier: str, account: str) -> str | None:
+        """The group that holds `identifier` if it is this account's, else None."""
+
+
+class Tokenizer(Protocol):
+    """Counts tokens off the event loop."""
+
+    async def count(self, texts: Iterable[str]) -> int:
+        """An estimate of the tokens in `texts` together."""

@@ -1,0 +1,1 @@
+"""Facts in, log lines and numbers out."""

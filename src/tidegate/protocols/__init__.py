@@ -1,0 +1,1 @@
+"""The dialects: how each wire protocol says what the core means."""

@@ -1,0 +1,154 @@
+"""What a dialect must offer, and the values it speaks in."""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Protocol as Interface
+
+from msgspec import Struct
+
+from tidegate.core.failure import Failure
+from tidegate.core.protocol import Protocol
+from tidegate.core.sse import Frame
+from tidegate.core.usage import Usage
+
+
+class Said(Enum):
+    """What one event of an upstream stream means for the request (CONTRACT.md, "useful event")."""
+
+    DROPPED = "dropped"
+    """Never forwarded: another protocol's end mark, a keepalive event, a usage chunk nobody asked for."""
+    NOISE = "noise"
+    """Forwarded, but no progress: ping, an empty delta, an event of unknown type."""
+    OPENING = "opening"
+    """The model took the request or arranges its answer; held back until something useful comes."""
+    REASONING = "reasoning"
+    """As OPENING, and a reasoning block or item was opened: some models now think silently."""
+    OUTPUT = "output"
+    """Useful: commits the channel."""
+    FINISH = "finish"
+    """Chat only: the last awaited finish reason came. Useful; only usage and the end mark may still come."""
+    END = "end"
+    """The protocol's end mark: the answer is whole. Useful."""
+    ERROR = "error"
+    """The upstream reports a failure, or sent what the protocol cannot mean; `Watcher.failure` says which."""
+
+
+class Watcher(Interface):
+    """Reads the events of one upstream stream on the diagonal; one per attempt.
+
+    The attributes say what has been learnt so far.
+    """
+
+    usage: Usage | None
+    finish_reason: str | None
+    """In the protocol's own words."""
+    incomplete: bool
+    """Ended well, but cut by a token limit."""
+    failure: Failure | None
+    ids: list[str]
+    """Ids that the upstream may have stored (response and item ids); empty for other dialects."""
+
+    def read(self, frame: Frame) -> Said:
+        """What the event means. Reads every event exactly once, in order."""
+
+    def outgoing(self, frame: Frame) -> bytes:
+        """The bytes for the caller of the event read last: its own, or re-framed (CONTRACT.md's list)."""
+
+    def text(self) -> str:
+        """All output text so far, reasoning and tool arguments included: for an estimate."""
+
+    def error_event(self, failure: Failure) -> bytes:
+        """The error event that ends the caller's stream after what has been forwarded so far."""
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What the gateway itself reads from a request; everything else stays in `body`, byte for byte.
+
+    `members` are the spans (start, end) of the top-level values in `body`.
+    """
+
+    protocol: Protocol
+    body: bytes
+    members: Mapping[str, tuple[int, int]]
+    model: str
+    stream: bool = False
+    choices: int = 1
+    """How many choices must finish (`n` of Chat)."""
+    wants_usage: bool = False
+    """Chat: the caller set `stream_options.include_usage`. True for the other dialects."""
+    stores: bool = False
+    """Responses: the upstream will keep the answer (`store` absent or true)."""
+    response_ids: tuple[str, ...] = ()
+    """`previous_response_id`: a stored response that this request builds on."""
+    item_ids: tuple[str, ...] = ()
+    """Ids of `item_reference` items in the input."""
+
+
+class Repair(Enum):
+    """The one change that may be tried on the same channel after a 400 or 404 (CONTRACT.md, "One repair")."""
+
+    STREAM_OPTIONS = "stream_options"
+    THINKING = "thinking"
+    """Thinking blocks whose signature the upstream does not know."""
+    REASONING = "reasoning"
+    """Reasoning items that the upstream does not find or cannot decrypt."""
+
+
+class Whole(Struct, frozen=True, kw_only=True):
+    """What was read from a whole answer (not streamed). `body` is the JSON text for the caller."""
+
+    body: bytes
+    usage: Usage | None
+    finish_reason: str | None
+    incomplete: bool
+    text: str
+    ids: tuple[str, ...] = ()
+    failure: Failure | None = None
+    """The answer is well-formed and tells a failure of its own (Responses `status: failed`)."""
+
+
+class Dialect(Interface):
+    """One wire protocol, as pure functions."""
+
+    protocol: Protocol
+    path: str
+    """Appended to a channel's base URL, e.g. `/chat/completions`."""
+
+    def read_request(self, body: bytes) -> Asked | Failure:
+        """Check a caller's body (JSON, members, types) and read what the gateway needs."""
+
+    def write_request(self, asked: Asked, upstream_model: str) -> bytes:
+        """The body for a channel of the same protocol: only CONTRACT.md's members change."""
+
+    def repair(self, asked: Asked, refusal: Failure) -> Repair | None:
+        """Which repair a 400 or 404 of the upstream calls for, if this request has what it takes out."""
+
+    def write_repaired(self, asked: Asked, upstream_model: str, repair: Repair) -> bytes:
+        """As `write_request`, without what the repair removes."""
+
+    def prompt_texts(self, asked: Asked) -> Iterable[str]:
+        """The texts of the prompt, tools and schemas included, for an estimate of its tokens."""
+
+    def watcher(self, asked: Asked) -> Watcher:
+        """A fresh reader of one upstream stream."""
+
+    def read_whole(self, asked: Asked, body: bytes) -> Whole | Failure:
+        """Check that `body` is a whole answer of this protocol; `body` of the result has the caller's model.
+
+        A JSON error object is a Failure, and so is anything that is no answer of the protocol.
+        """
+
+    def replay(self, asked: Asked, body: bytes) -> bytes:
+        """The stream (upstream bytes, end mark included) that says what the whole answer `body` says."""
+
+    def assemble(self, asked: Asked, stream: bytes) -> bytes | Failure:
+        """The whole answer that a complete stream says: the reverse of `replay`."""
+
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+        """What an upstream's answer with a status other than 2xx means (CONTRACT.md's tables)."""
+
+    def error_answer(self, failure: Failure, request_id: str) -> tuple[int, bytes]:
+        """Status and JSON body that tell a failure before the stream."""
+
+    def closing(self, asked: Asked, watcher: Watcher, estimate: Usage | None) -> bytes:
+        """Chat: what is still missing after the finish: an estimated usage chunk if asked for, and `[DONE]`."""

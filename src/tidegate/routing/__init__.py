@@ -1,0 +1,1 @@
+"""The choice: which channel serves a request, and why."""

@@ -1,0 +1,1 @@
+"""A provider that is played from a script, with faults on request."""
