@@ -6,9 +6,9 @@ from enum import Enum
 from msgspec import Struct
 
 _BOM = b"\xef\xbb\xbf"
+_LF, _CR = 10, 13
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_LEADING_ENDS = re.compile(rb"(?:\r\n|\n|\r)*")
 MAX_LINES = 10_000
 
 
@@ -41,105 +41,140 @@ class Overflow(Exception):
 class Framer:
     """Cuts a byte stream into events, whatever the chunks: WHATWG parsing, with raw bytes kept.
 
-    Events without data are dropped here. A closing CR ends its event at once; the LF that belongs to it is
-    swallowed when it comes. Work is linear in the bytes fed.
+    Events without a data line are dropped here. A closing CR ends its event at once; the LF that belongs to it
+    is swallowed when it comes. Work is linear in the bytes fed, memory bounded by the limit and one chunk.
     """
 
-    __slots__ = ("_limit", "_pending", "_skip_lf", "_started")
+    __slots__ = ("_begun", "_limit", "_pending", "_skip_lf")
 
     def __init__(self, limit: int) -> None:
+        """`limit` is in bytes for one event, line ends included."""
         self._limit = limit
         self._pending = bytearray()
         self._skip_lf = False
-        self._started = False
+        self._begun = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The events that `chunk` completes, in order. Raises Overflow."""
-        if not self._started:
-            chunk = self._start(chunk)
+        if not self._begun:
+            chunk = self._begin(chunk)
         if self._skip_lf and chunk:
             self._skip_lf = False
-            if chunk[0] == 10:
+            if chunk[0] == _LF:
                 chunk = chunk[1:]
         if not self._pending and b"\r" not in chunk:
             return self._feed_lf(chunk)
         return self._feed_any(chunk)
 
     def end(self) -> Frame | None:
-        """The body ended: the last event if it lacks only its blank line, re-framed with one."""
-        rest = bytes(self._pending)
+        """The body ended: the last event if only its blank line is missing, in IRREGULAR form."""
+        rest = bytes(self._pending).strip(b"\r\n")
         self._pending.clear()
-        if not rest.strip(b"\r\n"):
-            return None
-        return _frame(rest.rstrip(b"\r\n") + b"\n\n", Form.IRREGULAR)
+        return _read(rest + b"\n\n", Form.IRREGULAR) if rest else None
 
-    @property
-    def holds_part(self) -> bool:
-        """Whether bytes of an unfinished event are held."""
-        return bool(self._pending)
-
-    def _start(self, chunk: bytes) -> bytes:
+    def _begin(self, chunk: bytes) -> bytes:
         """Drop one byte order mark at byte 0, also when it comes in pieces."""
-        if self._pending:
-            chunk = bytes(self._pending) + chunk
-            self._pending.clear()
+        chunk = bytes(self._pending) + chunk
+        self._pending.clear()
         if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
             self._pending += chunk
             return b""
-        self._started = True
-        return chunk[len(_BOM) :] if chunk.startswith(_BOM) else chunk
+        self._begun = True
+        return chunk.removeprefix(_BOM)
 
     def _feed_lf(self, chunk: bytes) -> list[Frame]:
-        """Fast path: nothing pending and only LF line ends."""
+        """Nothing is pending and every line end is a LF: the common case, and the quick one."""
         frames = []
         start = 0
-        while (end := chunk.find(b"\n\n", start)) >= 0:
-            frame = _parse(chunk[start : end + 2])
+        while (end := chunk.find(b"\n\n", start) + 2) >= 2:
+            if end - start > self._limit:
+                raise Overflow
+            frame = _read_lf(chunk[start:end])
             if frame is not None:
-                if len(frame.raw) > self._limit:
-                    raise Overflow
                 frames.append(frame)
-            start = end + 2
+            start = end
         if start < len(chunk):
-            self._hold(chunk[start:])
+            self._hold(chunk[start:] if start else chunk)
         return frames
 
     def _feed_any(self, chunk: bytes) -> list[Frame]:
         pending = self._pending
         scan = max(0, len(pending) - 3)
-        self._hold(chunk)
+        pending += chunk
         frames = []
         start = 0
         while (match := _BLANK.search(pending, scan)) is not None:
             end = match.end()
-            frame = _parse(bytes(pending[start:end]))
+            if end - start > self._limit:
+                raise Overflow
+            frame = _read(bytes(pending[start:end]), Form.PLAIN)
             if frame is not None:
                 frames.append(frame)
             start = scan = end
         if start:
-            self._skip_lf = start == len(pending) and pending[-1] == 13
+            self._skip_lf = start == len(pending) and pending[-1] == _CR
             del pending[:start]
+        self._hold(b"")
         return frames
 
     def _hold(self, part: bytes) -> None:
         self._pending += part
-        if len(self._pending) > self._limit and _BLANK.search(self._pending) is None:
+        if len(self._pending) > self._limit:
             raise Overflow
 
 
-def _parse(raw: bytes) -> Frame | None:
-    """Fast reading of the two shapes that nearly every event has; everything else line by line."""
-    if raw.startswith(b"data: "):
-        end = raw.find(b"\n")
-        if end == len(raw) - 2 and b"\r" not in raw:
-            data = raw[6:end]
-            return Frame(raw, data, None, None, Form.PLAIN) if _is_utf8(data) else _frame(raw, Form.PLAIN)
-    elif raw.startswith(b"event: "):
+def reframed(frame: Frame, event: bytes | None) -> bytes:
+    """The event written anew with its data kept: name, id and data lines, LF ends, one blank line."""
+    name = b"" if event is None else b"event: " + event + b"\n"
+    identifier = b"" if frame.id is None else b"id: " + frame.id + b"\n"
+    return name + identifier + b"data: " + frame.data.replace(b"\n", b"\ndata: ") + b"\n\n"
+
+
+def _read_lf(raw: bytes) -> Frame | None:
+    """The two shapes that nearly every event has; all else is read line by line. `raw` has no CR."""
+    name_end = -1
+    if raw.startswith(b"event: "):
         name_end = raw.find(b"\n")
-        if raw.startswith(b"data: ", name_end + 1) and b"\r" not in raw:
-            end = raw.find(b"\n", name_end + 1)
-            if end == len(raw) - 2:
-                data = raw[name_end + 7 : end]
-                if _is_utf8(raw):
-                    return Frame(raw, data, raw[7:name_end], None, Form.PLAIN)
-    return _frame(raw, Form.PLAIN)
+    if raw.startswith(b"data: ", name_end + 1) and raw.find(b"\n", name_end + 7) == len(raw) - 2:
+        if raw.isascii() or _is_utf8(raw):
+            name = None if name_end < 0 else raw[7:name_end]
+            return Frame(raw, raw[name_end + 7 : -2], name, None, Form.PLAIN)
+    return _read(raw, Form.PLAIN)
+
+
+def _read(raw: bytes, form: Form) -> Frame | None:
+    """One event, line by line (WHATWG HTML, "Interpreting an event stream")."""
+    raw = raw.lstrip(b"\r\n")
+    if not _is_utf8(raw):
+        raw = raw.decode("utf-8", "replace").encode()
+        form = Form.IRREGULAR
+    lines = _LINE_END.split(raw, MAX_LINES)
+    if len(lines) > MAX_LINES:
+        raise Overflow
+    data: list[bytes] = []
+    event = identifier = None
+    for line in lines:
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        match name:
+            case b"data":
+                data.append(value)
+            case b"event":
+                event = value
+            case b"id" if b"\0" not in value:
+                identifier = value
+            case b"retry":
+                form = Form.IRREGULAR
+            case b"" if line:  # a comment
+                form = Form.IRREGULAR
+            case _:  # the blank line, and fields that the standard says to ignore
+                pass
+    return Frame(raw, b"\n".join(data), event, identifier, form) if data else None
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
