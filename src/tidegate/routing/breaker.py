@@ -1,0 +1,201 @@
+"""The health of each channel with each upstream model: when it is left alone, and who may try it again."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec import Struct
+
+LONGEST_RETRY_AFTER = 300.0
+"""Seconds; an upstream that asks for more is tried again after this."""
+MOST_PAIRS = 4096
+"""Upstream model names can be the callers' own, so what is remembered is bounded."""
+_LONGEST_NAME = 256
+
+Pair: TypeAlias = tuple[str, str]
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """When a channel is left alone. `cooldown` is in seconds; zero means that failures never lead to one."""
+
+    failures_before_cooldown: int = 3
+    cooldown: float = 30.0
+
+
+class Turn(Struct, frozen=True):
+    """The right to make one attempt, from `Health.begin`; handed back with what came of it, once."""
+
+    channel: str
+    upstream_model: str
+    number: int
+
+
+class Ready(Struct, frozen=True):
+    """May be tried by anyone."""
+
+
+class MayProbe(Struct, frozen=True):
+    """The cooldown is over: one request may find out whether the channel works again."""
+
+    why: str
+
+
+class Probed(Struct, frozen=True):
+    """One request is finding that out right now."""
+
+    why: str
+
+
+class Cooling(Struct, frozen=True):
+    """Left alone until a time."""
+
+    until: float
+    why: str
+
+
+Standing: TypeAlias = Ready | MayProbe | Probed | Cooling
+
+
+class _Count(Struct, frozen=True):
+    failures: int
+    why: str
+
+
+class _Open(Struct, frozen=True):
+    until: float
+    why: str
+
+
+class _HalfOpen(Struct, frozen=True):
+    probe: int
+    why: str
+
+
+class Health:
+    """A small state machine for each (channel name, upstream model). Time is in seconds of any one clock.
+
+    closed -> open after enough failures in a row, or at once when the upstream says when to come back;
+    open -> half open when its time is over and a request begins; half open -> closed or open by what that
+    request, the probe, finds. What other requests find out while a channel is not closed changes nothing,
+    except that an upstream's own wish to be left alone always counts.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._counts: dict[Pair, _Count] = {}
+        self._resting: dict[Pair, _Open | _HalfOpen] = {}
+        self._turns = 0
+
+    def standing(self, channel: str, upstream_model: str, now: float) -> Standing:
+        """Whether the pair may be tried at `now`."""
+        match self._resting.get(_pair(channel, upstream_model)):
+            case None:
+                return Ready()
+            case _Open(until, why):
+                return Cooling(until, why) if now < until else MayProbe(why)
+            case _HalfOpen(_, why):
+                return Probed(why)
+
+    def begin(self, channel: str, upstream_model: str, now: float) -> Turn | None:
+        """Take a turn; None if the pair came to rest since the plan was made, or another request probes it.
+
+        Each turn must end in exactly one of `succeeded`, `failed` and `released`.
+        """
+        self._turns += 1
+        turn = Turn(channel, upstream_model, self._turns)
+        match self.standing(channel, upstream_model, now):
+            case Ready():
+                return turn
+            case MayProbe(why):
+                self._resting[_pair(channel, upstream_model)] = _HalfOpen(turn.number, why)
+                return turn
+            case Probed() | Cooling():
+                return None
+
+    def succeeded(self, turn: Turn) -> None:
+        """Something useful came: failures in a row start from zero, a probe ends the rest."""
+        pair = _pair(turn.channel, turn.upstream_model)
+        if self._is_probe(turn):
+            del self._resting[pair]
+        self._counts.pop(pair, None)
+
+    def failed(self, turn: Turn, now: float, why: str, retry_after: float | None = None) -> None:
+        """The attempt failed by the channel's fault; `retry_after` is the upstream's own wish in seconds."""
+        pair = _pair(turn.channel, turn.upstream_model)
+        asked = min(max(0.0, retry_after or 0.0), LONGEST_RETRY_AFTER)
+        match self._resting.get(pair):
+            case None:
+                self._count(pair, now, why, asked)
+            case _HalfOpen(probe, _) if probe == turn.number:
+                self._rest(pair, now + max(asked, self._rules.cooldown), f"the probe failed: {why}")
+            case _Open(until, _) if asked and now + asked > until:
+                self._rest(pair, now + asked, _asked(why))
+            case _HalfOpen() if asked:
+                self._rest(pair, now + asked, _asked(why))
+            case _Open() | _HalfOpen():
+                pass  # already known to be in trouble
+
+    def released(self, turn: Turn, now: float) -> None:
+        """Nothing was learnt about the channel: the request's own fault, 409, 425, or the client left."""
+        if self._is_probe(turn):
+            pair = _pair(turn.channel, turn.upstream_model)
+            self._resting[pair] = _Open(now, self._resting[pair].why)
+
+    def why(self, channel: str, upstream_model: str, now: float) -> str:
+        """How the pair stands and why, in one sentence for the operator."""
+        match self.standing(channel, upstream_model, now):
+            case Ready():
+                count = self._counts.get(_pair(channel, upstream_model))
+                return f"in use; {_times(count.failures)}, last: {count.why}" if count else "in use"
+            case MayProbe(why):
+                return f"the next request may probe it; it was left alone because {why}"
+            case Probed(why):
+                return f"one request is probing it; it was left alone because {why}"
+            case Cooling(until, why):
+                return f"left alone for {until - now:.1f} s more because {why}"
+
+    def adopt(self, rules: Rules, still_served: Callable[[str, str], bool]) -> None:
+        """Take over the rules of a new config; forget pairs for which `still_served` says no."""
+        self._rules = rules
+        self._counts = {pair: count for pair, count in self._counts.items() if still_served(*pair)}
+        self._resting = {pair: state for pair, state in self._resting.items() if still_served(*pair)}
+
+    def _count(self, pair: Pair, now: float, why: str, asked: float) -> None:
+        known = self._counts.pop(pair, None)
+        failures = known.failures + 1 if known else 1
+        if self._rules.cooldown and failures >= self._rules.failures_before_cooldown:
+            self._rest(pair, now + max(asked, self._rules.cooldown), f"of {_times(failures)}, last: {why}")
+        elif asked:
+            self._rest(pair, now + asked, _asked(why))
+        else:
+            _make_room(self._counts)
+            self._counts[pair] = _Count(failures, why)
+
+    def _rest(self, pair: Pair, until: float, why: str) -> None:
+        if pair not in self._resting:
+            _make_room(self._resting)
+        self._resting[pair] = _Open(until, why)
+
+    def _is_probe(self, turn: Turn) -> bool:
+        match self._resting.get(_pair(turn.channel, turn.upstream_model)):
+            case _HalfOpen(probe, _):
+                return probe == turn.number
+            case _Open() | None:
+                return False
+
+
+def _pair(channel: str, upstream_model: str) -> Pair:
+    return channel, upstream_model[:_LONGEST_NAME]
+
+
+def _make_room(known: dict[Pair, _Count] | dict[Pair, _Open | _HalfOpen]) -> None:
+    """Forget what has not changed for longest when one more would be too many."""
+    if len(known) >= MOST_PAIRS:
+        del known[next(iter(known))]
+
+
+def _asked(why: str) -> str:
+    return f"the upstream asked for it: {why}"
+
+
+def _times(failures: int) -> str:
+    return f"{failures} failure{'' if failures == 1 else 's'} in a row"

@@ -1,0 +1,110 @@
+"""Which channels are tried in which order, with the reason for each."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready
+from tidegate.routing.catalog import Candidate, Channel
+
+
+class Attempt(Struct, frozen=True):
+    """A channel to try, and why it stands where it stands."""
+
+    candidate: Candidate
+    why: str
+
+
+class Skipped(Struct, frozen=True):
+    """A channel that is left out. `until` is when it may be tried again, None where no time is known."""
+
+    candidate: Candidate
+    why: str
+    until: float | None = None
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What to try, in order, and what is left out."""
+
+    attempts: tuple[Attempt, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def available_at(self) -> float | None:
+        """The earliest time at which a skipped channel may be tried again, None where none is known."""
+        return min((skip.until for skip in self.skipped if skip.until is not None), default=None)
+
+
+def order(
+    candidates: Iterable[Candidate],
+    health: Health,
+    now: float,
+    draw: Callable[[], float],
+    *,
+    prefer_group: str | None = None,
+    only_group: str | None = None,
+) -> Plan:
+    """Higher priorities first, by weighted chance among equals; `draw` gives numbers from 0 to below 1.
+
+    Channels of `prefer_group` come before all others, whatever their priority. With `only_group` no channel
+    of another group is tried: what the request builds on exists only there.
+    """
+    usable: list[Attempt] = []
+    skipped: list[Skipped] = []
+    for candidate in candidates:
+        match _judge(candidate, health, now, only_group):
+            case Attempt() as attempt:
+                usable.append(attempt)
+            case Skipped() as skip:
+                skipped.append(skip)
+    ordered: list[Attempt] = []
+    for tier in _tiers(usable, prefer_group):
+        ordered.extend(_shuffled(tier, draw))
+    return Plan(attempts=tuple(ordered), skipped=tuple(skipped))
+
+
+def _judge(candidate: Candidate, health: Health, now: float, only_group: str | None) -> Attempt | Skipped:
+    channel = candidate.channel
+    if only_group is not None and _group(channel) != only_group:
+        return Skipped(candidate, f"the request builds on what only group {only_group} holds")
+    place = f"priority {channel.priority}, weight {channel.weight}"
+    match health.standing(channel.name, candidate.upstream_model, now):
+        case Ready():
+            return Attempt(candidate, place)
+        case MayProbe(why):
+            return Attempt(candidate, f"{place}, as the probe after a rest because {why}")
+        case Probed(why):
+            return Skipped(candidate, f"another request probes it after a rest because {why}")
+        case Cooling(until, why):
+            return Skipped(candidate, f"left alone because {why}", until)
+
+
+def _tiers(attempts: Sequence[Attempt], prefer_group: str | None) -> Iterable[list[Attempt]]:
+    tiers: dict[tuple[bool, int], list[Attempt]] = {}
+    for attempt in attempts:
+        channel = attempt.candidate.channel
+        preferred = prefer_group is not None and _group(channel) == prefer_group
+        why = f"{attempt.why}, preferred for group {prefer_group}" if preferred else attempt.why
+        tiers.setdefault((preferred, channel.priority), []).append(Attempt(attempt.candidate, why))
+    return (tiers[rank] for rank in sorted(tiers, reverse=True))
+
+
+def _shuffled(tier: list[Attempt], draw: Callable[[], float]) -> Iterable[Attempt]:
+    """Each next one by chance in proportion to its weight among those that are left."""
+    left = list(tier)
+    while len(left) > 1:
+        point = draw() * sum(attempt.candidate.channel.weight for attempt in left)
+        yield left.pop(_index_at(left, point))
+    yield from left
+
+
+def _index_at(left: Sequence[Attempt], point: float) -> int:
+    for index, attempt in enumerate(left):
+        point -= attempt.candidate.channel.weight
+        if point < 0:
+            return index
+    return len(left) - 1  # rounding put the point at the very end
+
+
+def _group(channel: Channel) -> str:
+    return channel.group or channel.name
