@@ -143,7 +143,7 @@ class Catalog:
     def model(self, name: str) -> Model:
         """What is set for `name`: exactly, else by the longest pattern, else the defaults.
 
-        Of the defaults `Model.name` is the channels' name or pattern for it, and "*" for a name nobody serves.
+        With the defaults `Model.name` is the channels' name or pattern, and "*" where nobody serves `name`.
         """
         return self._models.first(name) or self._named.first(name) or self.unknown
 
@@ -152,10 +152,7 @@ class Catalog:
         found: dict[str, Candidate] = {}
         for offers in self._offers[protocol].all(model):
             for channel, upstream_model in offers:
-                if channel.name not in found:
-                    found[channel.name] = Candidate(
-                        channel, model if upstream_model is None else upstream_model
-                    )
+                found.setdefault(channel.name, Candidate(channel, upstream_model or model))
         return tuple(found.values())
 
     def protocols_serving(self, model: str) -> frozenset[Protocol]:
