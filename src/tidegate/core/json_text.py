@@ -24,11 +24,10 @@ MAX_ELEMENTS = 100_000
 _BOM = b"\xef\xbb\xbf"
 _MEMBER_START = re.compile(rb'[{,][ \t\n\r]*("(?:[^"\\]++|\\.)*+")[ \t\n\r]*:[ \t\n\r]*')
 _SPACE = re.compile(rb"[ \t\n\r]*")
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
+_WHOLE_CHARACTERS = re.compile(
+    rb"(?:[^\\]++|\\[^u]|\\u(?:[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[dD][0-7]|[^dD]))*+"
 )
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _BYTE_POSITION = re.compile(r"\(byte (\d+)\)")
 _NOT_A_NUMBER = re.compile(rb"NaN|Inf")
 _T = TypeVar("_T")
@@ -245,4 +244,9 @@ def _too_deep() -> JsonError:
 
 def _with_whole_characters(part: bytes) -> bytes:
     """A copy of the same length in which each lone surrogate escape is an escaped U+FFFD."""
-    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape.group(1) else escape.group(), part)
+    whole = bytearray(part)
+    at = 0
+    while (run := _WHOLE_CHARACTERS.match(part, at)) is not None and _SURROGATE.match(part, run.end()):
+        at = run.end() + 6
+        whole[at - 4 : at] = b"fffd"
+    return bytes(whole)
