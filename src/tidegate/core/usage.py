@@ -2,6 +2,9 @@
 
 from msgspec import Struct
 
+_BEYOND = 10**18
+"""No count reaches this; a number that does is a fault, and would not fit a database column."""
+
 
 class Usage(Struct, frozen=True, kw_only=True):
     """What one answer used. None means "not told"; zero means zero.
@@ -40,9 +43,9 @@ def count(value: object) -> int | None:
         case bool() | None:
             return None
         case int():
-            return value if value >= 0 else None
+            return value if 0 <= value < _BEYOND else None
         case float():
-            return int(value) if value >= 0 and value == int(value) else None
+            return int(value) if 0 <= value < _BEYOND and value.is_integer() else None
         case str():
             return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None
         case _:
