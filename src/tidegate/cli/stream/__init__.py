@@ -1,0 +1,1 @@
+"""A small client that shows a stream as it comes."""
