@@ -1,0 +1,1 @@
+"""The steps from an older database to the newest tables; they ship with the package."""

@@ -1,0 +1,94 @@
+"""Deletes what is too old, a little at a time, so that nothing else waits for it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import NoReturn
+
+from sqlalchemy import Connection, delete, select, tuple_
+from sqlalchemy.exc import SQLAlchemyError
+
+from tidegate.storage.database import reason
+from tidegate.storage.rows import to_microseconds
+from tidegate.storage.schema import owned_ids, requests
+from tidegate.storage.writer import Writer
+
+log = logging.getLogger("tidegate.storage")
+
+STEP = 500
+"""Rows deleted in one transaction: some milliseconds of the write lock."""
+
+PAUSE = 0.1
+"""Seconds between two steps: 5,000 rows a second at most, more than a gateway adds."""
+
+PERIOD = 600.0
+"""Seconds between two sweeps."""
+
+
+class Purge:
+    """Keeps the tables from growing for ever. Several workers may sweep at once: a row is deleted by one."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        retention: float,
+        clock: Callable[[], float],
+        *,
+        step: int = STEP,
+        pause: float = PAUSE,
+    ) -> None:
+        """`retention` is how many seconds a request's row is kept; 0 keeps it for ever."""
+        self._writer = writer
+        self._retention = retention
+        self._clock = clock
+        self._step = step
+        self._pause = pause
+
+    async def run(self) -> NoReturn:
+        """Sweep now and then until cancelled."""
+        while True:
+            await self.sweep()
+            await asyncio.sleep(PERIOD)
+
+    async def sweep(self) -> int:
+        """Delete all that is too old now and tell how many rows. A failing database is left for next time."""
+        deleted = 0
+        tasks = [delete_expired_ids(int(self._clock()), self._step)]
+        if self._retention > 0:
+            tasks.append(delete_requests(to_microseconds(self._clock() - self._retention), self._step))
+        for task in tasks:
+            try:
+                deleted += await self._repeat(task)
+            except SQLAlchemyError as error:
+                log.warning(
+                    "purge: old rows could not be deleted, the next sweep tries again: %s", reason(error)
+                )
+        return deleted
+
+    async def _repeat(self, task: Callable[[Connection], int]) -> int:
+        total = 0
+        while True:
+            deleted: int = await asyncio.wrap_future(self._writer.do(task))
+            total += deleted
+            if deleted < self._step:
+                return total
+            await asyncio.sleep(self._pause)
+
+
+def delete_requests(before: int, limit: int) -> Callable[[Connection], int]:
+    """Deletes the oldest requests that began before `before` (microseconds), at most `limit`."""
+    oldest = (
+        select(requests.c.seq)
+        .where(requests.c.created_at < before)
+        .order_by(requests.c.created_at)
+        .limit(limit)
+    )
+    statement = delete(requests).where(requests.c.seq.in_(oldest))
+    return lambda connection: connection.execute(statement).rowcount
+
+
+def delete_expired_ids(now: int, limit: int) -> Callable[[Connection], int]:
+    """Deletes the stored responses' ids that have expired at `now` (seconds), at most `limit`."""
+    expired = select(owned_ids.c.id, owned_ids.c.account).where(owned_ids.c.expires_at <= now).limit(limit)
+    statement = delete(owned_ids).where(tuple_(owned_ids.c.id, owned_ids.c.account).in_(expired))
+    return lambda connection: connection.execute(statement).rowcount
