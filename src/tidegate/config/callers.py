@@ -1,0 +1,81 @@
+"""Reads what callers see and who they are: models, accounts, keys."""
+
+from decimal import Decimal
+
+from tidegate.config import values
+from tidegate.config.capabilities import capabilities
+from tidegate.config.names import DEFAULT_ACCOUNT, name, named
+from tidegate.config.prices import price
+from tidegate.config.problems import shown
+from tidegate.config.settings import Account, Streaming
+from tidegate.config.table import Table
+from tidegate.config.values import Parse
+from tidegate.core.capability import Conversion, UnsupportedTools
+from tidegate.routing.catalog import Key, Model, digest
+
+_limit = values.whole(1, 1_000_000_000)
+
+
+def models(table: Table, streaming: Streaming, served: Parse[str]) -> tuple[Model, ...]:
+    """All models of the file; limits that a model does not set are those of `streaming`."""
+    return tuple(_model(row, called, streaming) for row, called in named(table, "models", "model", served))
+
+
+def _model(row: Table, called: str, streaming: Streaming) -> Model:
+    read = Model(
+        name=called,
+        first_event_timeout=row.read("first_event_timeout", values.seconds, streaming.first_event_timeout),
+        idle_timeout=row.read("idle_timeout", values.seconds, streaming.idle_timeout),
+        max_output_tokens=row.read("max_output_tokens", _limit, None),
+        price=price(row),
+        capabilities=capabilities(row),
+    )
+    row.close()
+    return read
+
+
+def accounts(table: Table) -> tuple[Account, ...]:
+    """All accounts of the file."""
+    return tuple(_account(row, called) for row, called in named(table, "accounts", "account", name))
+
+
+def _account(row: Table, called: str) -> Account:
+    read = Account(name=called, balance=row.read("balance", values.decimal(Decimal(1_000_000_000)), None))
+    row.close()
+    return read
+
+
+def keys(table: Table, served: Parse[str], account: Parse[str]) -> tuple[tuple[bytes, Key], ...]:
+    """All keys of the file in its order, each with the digest of its secret."""
+    read: list[tuple[bytes, Key]] = []
+    owners: dict[bytes, str] = {}
+    for row, called in named(table, "keys", "key", name):
+        secret = row.need("key", values.credential, None, 'write key = "env:NAME" or "file:PATH"')
+        key = _key(row, called, served, account)
+        if row.peek("models") == []:
+            mend = "name models, or leave it out to allow all"
+            row.report.warning((*row.path, "models"), "is empty, so the key may use no model", mend)
+        row.close()
+        if secret is None:
+            continue
+        hashed = digest(secret.reveal())
+        if hashed in owners:
+            row.error("key", f"is also the secret of {shown(owners[hashed])}", "give each key its own")
+        owners.setdefault(hashed, called or "another key")
+        read.append((hashed, key))
+    return tuple(read)
+
+
+def _key(row: Table, called: str, served: Parse[str], account: Parse[str]) -> Key:
+    return Key(
+        name=called,
+        account=row.read("account", account, DEFAULT_ACCOUNT),
+        models=row.items("models", served),
+        conversion=row.read("conversion", values.choice(Conversion), Conversion.LENIENT),
+        unsupported_tools=row.read(
+            "unsupported_tools", values.choice(UnsupportedTools), UnsupportedTools.DROP
+        ),
+        max_concurrency=row.read("max_concurrency", _limit, None),
+        requests_per_minute=row.read("requests_per_minute", _limit, None),
+        tokens_per_minute=row.read("tokens_per_minute", _limit, None),
+    )
