@@ -1,6 +1,6 @@
 """Runs the command line as `python -m tidegate`."""
 
-from tidegate.cli import main
+from tidegate.cli.app import main
 
 if __name__ == "__main__":
     main()

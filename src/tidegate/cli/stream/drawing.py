@@ -82,7 +82,7 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def draw(pen: Pen, piece: Piece) -> Drawn:
-    """What to print for `piece`, and where the pen stands then; counts and the end come in the closing lines."""
+    """What to print for `piece`, and where the pen stands then; the closing lines tell counts and end."""
     match piece:
         case Text(text):
             return _write(pen, _ANSWER, text)
