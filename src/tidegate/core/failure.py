@@ -5,6 +5,8 @@ from typing import assert_never
 
 from msgspec import Struct
 
+from tidegate.core.protocol import Protocol
+
 
 class Kind(Enum):
     """What went wrong. The value is the label in logs and metrics."""
@@ -46,8 +48,9 @@ class Fault(Enum):
 class Failure(Struct, frozen=True, kw_only=True):
     """One thing that went wrong, told in words that a caller may read.
 
-    `message` holds no secret and no host. `status`, `type`, `code` and `param` are those of an upstream that
-    refused the request itself and are kept on the same provider family; None means that the kind decides.
+    `message` holds no secret and no host. `type`, `code` and `param` are an upstream's own words in the
+    vocabulary of `origin`, kept on the same provider family; without `origin` the kind decides. `status` is
+    that of an upstream that refused the request itself.
     `retry_after` is in seconds. `retry_after_ms` and `should_retry` are an upstream's headers, verbatim.
     `allow` is the value of the header of that name for a wrong method.
     """
@@ -58,6 +61,7 @@ class Failure(Struct, frozen=True, kw_only=True):
     type: str | None = None
     code: str | None = None
     param: str | None = None
+    origin: Protocol | None = None
     retry_after: float | None = None
     retry_after_ms: str | None = None
     should_retry: str | None = None

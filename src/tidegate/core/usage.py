@@ -9,8 +9,8 @@ _BEYOND = 10**18
 class Usage(Struct, frozen=True, kw_only=True):
     """What one answer used. None means "not told"; zero means zero.
 
-    `input` is fresh input without cache reads and writes, `output` includes `reasoning`, `cache_write` includes
-    `cache_write_1h`. The whole prompt is input + cache_read + cache_write.
+    `input` is fresh input without cache reads and writes, `output` includes `reasoning`, `cache_write`
+    includes `cache_write_1h`. The whole prompt is input + cache_read + cache_write.
     """
 
     input: int | None = None

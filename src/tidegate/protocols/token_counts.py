@@ -14,7 +14,7 @@ def disjoint(
 ) -> Usage | None:
     """The usage where `prompt` includes cache reads and writes, and `output` includes reasoning.
 
-    Providers that tell a prompt and no cache counts have none, so those are zero then. None: nothing was told.
+    Providers that tell a prompt and no cache counts have none, so those are zero then. None: nothing told.
     """
     if prompt is None and output is None:
         return None

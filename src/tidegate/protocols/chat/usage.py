@@ -8,7 +8,8 @@ from tidegate.protocols.token_counts import disjoint, prompt_of
 def read_usage(value: object) -> Usage | None:
     """The counts of a `usage` object, vendors' spellings included; None where it tells none.
 
-    DeepSeek writes `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens`, Moonshot `cached_tokens` at the top.
+    DeepSeek writes `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens`, Moonshot a `cached_tokens` at
+    the top.
     """
     usage = mapping(value)
     inside_prompt = mapping(usage.get("prompt_tokens_details"))
