@@ -1,7 +1,68 @@
-"""Settings that every test shares."""
+"""Fixtures for the tests that run real processes."""
 
-from hypothesis import settings
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
-# A slow machine is no failure: the time of a whole test is bounded by pytest's own time-out.
-settings.register_profile("tidegate", deadline=None)
-settings.load_profile("tidegate")
+import pytest
+from tests.harness import settings
+from tests.harness.gateway import Gateway, free_port
+from tests.harness.stage import Stage
+from tests.harness.upstream import ScriptedUpstream
+
+Start = Callable[..., Gateway]
+
+
+@pytest.fixture(scope="session")
+def upstream() -> Iterator[ScriptedUpstream]:
+    """The scripted upstream of this test process."""
+    server = ScriptedUpstream()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def gateway(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """One gateway for all tests that need no config of their own; its log must stay clean."""
+    folder = tmp_path_factory.mktemp("gateway")
+    running = Gateway(settings.standard(free_port(), str(folder), upstream.base), folder)
+    try:
+        running.wait_ready()
+        yield running
+        assert running.process.poll() is None, f"the gateway died:\n{running.log[-3000:]}"
+    finally:
+        running.stop()
+    check_log(running)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts gateways with a config of the test's own and ends them after it.
+
+    Call it with the config (made for `free_port()` and `tmp_path`), and options of the command line.
+    """
+    running: list[Gateway] = []
+
+    def begin(config: settings.Config, *options: str) -> Gateway:
+        running.append(Gateway(config, tmp_path, *options))
+        return running[-1].wait_ready()
+
+    yield begin
+    for one in running:
+        one.stop()
+    for one in running:
+        check_log(one)
+
+
+@pytest.fixture(scope="session")
+def stage(gateway: Gateway, upstream: ScriptedUpstream) -> Stage:
+    """The shared gateway with its channels."""
+    return Stage(gateway, upstream)
+
+
+def check_log(gateway: Gateway) -> None:
+    """No traceback, and none of the secrets."""
+    log = gateway.log
+    assert "Traceback" not in log, log[log.index("Traceback") - 500 :][:4000]
+    for secret in settings.ENVIRONMENT.values():
+        assert secret not in log, f"a secret is in the log: {secret[:8]}…"

@@ -1,0 +1,180 @@
+"""A real gateway process on a free port, and everything a test asks of it."""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.harness import settings
+from tests.harness.client import Connection, Reply, fetch, request_bytes
+from tests.harness.dialects import Side
+from tests.harness.notation import Json
+
+_ROOT = Path(__file__).resolve().parents[2]
+_READY = re.compile(r"listening on (https?)://\S+:(\d+)\s*$", re.MULTILINE)
+Headers = Sequence[tuple[str, str]]
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+class Gateway:
+    """One process; started on construction, ready when `wait_ready` returns."""
+
+    def __init__(self, config: settings.Config, folder: Path, *options: str) -> None:
+        self.config_path = folder / "tidegate.toml"
+        self.log_path = folder / "stderr.log"
+        self.port: int = config["server"]["port"]
+        self.write_config(config)
+        environment = os.environ | settings.ENVIRONMENT | {"PYTHONPATH": str(_ROOT / "src")}
+        with self.log_path.open("ab") as log:
+            self._log_start = log.tell()
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tidegate", "serve", "--config", str(self.config_path), *options],
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                cwd=folder,
+            )
+
+    def write_config(self, config: settings.Config) -> None:
+        self.config_path.write_text(settings.toml(config))
+
+    @property
+    def log(self) -> str:
+        """What this process has written so far."""
+        with self.log_path.open("rb") as log:
+            log.seek(self._log_start)
+            return log.read().decode(errors="replace")
+
+    def wait_ready(self, within: float = 20.0) -> "Gateway":
+        deadline = time.monotonic() + within
+        while not (match := _READY.search(self.log)):
+            assert self.process.poll() is None, f"the gateway ended at start:\n{self.log[-3000:]}"
+            assert time.monotonic() < deadline, f"not ready within {within} s:\n{self.log[-3000:]}"
+            time.sleep(0.02)
+        assert int(match.group(2)) == self.port
+        return self
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def exit_code(self, within: float) -> int:
+        """Wait, bounded, for the process to end by itself."""
+        return self.process.wait(within)
+
+    def stop(self, within: float = 15.0) -> None:
+        """End the process: in order, else by force."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(within)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(5)
+                raise
+
+    def resident_bytes(self) -> int:
+        """Memory of the process that is in RAM."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        match = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert match
+        return int(match.group(1)) * 1024
+
+    def headers(
+        self, side: Side, key: str | None = settings.KEY, extra: Headers = ()
+    ) -> list[tuple[str, str]]:
+        """What an SDK of that protocol sends."""
+        result = [("content-type", "application/json"), *extra]
+        if side.name == "messages":
+            result.append(("anthropic-version", "2023-06-01"))
+        if key is not None:
+            bearer = ("authorization", f"Bearer {key}")
+            result.append(("x-api-key", key) if side.name == "messages" else bearer)
+        return result
+
+    def request(
+        self,
+        side: Side,
+        body: Json | bytes,
+        *,
+        key: str | None = settings.KEY,
+        extra: Headers = (),
+        target: str | None = None,
+    ) -> bytes:
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return request_bytes("POST", target or side.path, self.headers(side, key, extra), content)
+
+    @contextlib.asynccontextmanager
+    async def open(
+        self,
+        side: Side,
+        body: Json | bytes,
+        *,
+        key: str | None = settings.KEY,
+        extra: Headers = (),
+        target: str | None = None,
+        within: float = 20.0,
+    ) -> AsyncIterator[Reply]:
+        """Send a request and give the reply as soon as its head is there."""
+        connection = await Connection.open(self.port)
+        try:
+            await connection.send(self.request(side, body, key=key, extra=extra, target=target))
+            yield await connection.reply(within)
+        finally:
+            connection.close()
+
+    async def call(
+        self,
+        side: Side,
+        body: Json | bytes,
+        *,
+        key: str | None = settings.KEY,
+        extra: Headers = (),
+        target: str | None = None,
+        within: float = 20.0,
+    ) -> Reply:
+        """One request, its answer read to the end."""
+        async with self.open(side, body, key=key, extra=extra, target=target, within=within) as reply:
+            return await reply.finish(within)
+
+    async def admin(self, target: str, token: str | None = settings.ADMIN, method: str = "GET") -> Reply:
+        headers = [] if token is None else [("authorization", f"Bearer {token}")]
+        return await fetch(self.port, method, f"/admin/v1/{target}", headers)
+
+    async def rows(self, query: str) -> list[Any]:
+        """Rows of the journal as the list gives them, newest first."""
+        reply = await self.admin(f"requests?{query}")
+        assert reply.status == 200, reply.body
+        answer = reply.json()
+        if isinstance(answer, list):
+            return answer
+        lists = [value for value in answer.values() if isinstance(value, list)]
+        assert len(lists) == 1, f"no one list of rows in {answer}"
+        result: list[Any] = lists[0]
+        return result
+
+    async def row(self, model: str, count: int = 1, within: float = 5.0) -> Any:
+        """The newest row of a model in full, once it has `count` rows; a further one is a failure."""
+        deadline = time.monotonic() + within
+        while len(rows := await self.rows(f"model={model}&limit=100")) < count:
+            assert time.monotonic() < deadline, f"{len(rows)} rows for {model}, not {count}, in {within} s"
+            await asyncio.sleep(0.05)
+        assert len(rows) == count, f"{len(rows)} rows for {model}: {rows}"
+        reply = await self.admin(f"requests/{rows[0]['id']}")
+        assert reply.status == 200, reply.body
+        return reply.json()
