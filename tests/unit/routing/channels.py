@@ -1,0 +1,32 @@
+"""Channels for the routing tests."""
+
+from tidegate.core.protocol import Protocol
+from tidegate.core.secret import Secret
+from tidegate.routing.catalog import Candidate, Channel
+
+
+def channel(
+    name: str,
+    *models: str,
+    protocol: Protocol = Protocol.CHAT,
+    priority: int = 0,
+    weight: int = 1,
+    group: str = "",
+    mapped: dict[str, str] | None = None,
+) -> Channel:
+    return Channel(
+        name=name,
+        protocol=protocol,
+        base_url="https://api.example.com/v1",
+        api_key=Secret("sk-upstream"),
+        models={model: model for model in models} | (mapped or {}),
+        priority=priority,
+        weight=weight,
+        group=group,
+    )
+
+
+def candidate(
+    name: str, model: str = "m", *, priority: int = 0, weight: int = 1, group: str = ""
+) -> Candidate:
+    return Candidate(channel(name, model, priority=priority, weight=weight, group=group), model)
