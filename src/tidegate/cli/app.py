@@ -15,15 +15,17 @@ from tidegate.cli.serve import serve
 from tidegate.cli.sim import sim
 from tidegate.cli.stream.command import stream
 
-HELP = """A gateway for large-language-model APIs.
+HELP = (
+    "A gateway for large-language-model APIs.\n\n"
+    "Applications call it with one key over Chat Completions, Responses or Messages; it serves each call "
+    "from one of several upstream channels and streams the answer back event by event."
+)
 
-Applications call it with one key over Chat Completions, Responses or Messages; it serves each call from one
-of several upstream channels and streams the answer back event by event."""
-
-EPILOG = """Start with [bold]tidegate demo[/bold]: it needs no file, no network and no credential.
-
-Exit codes: 0 done, 1 the stream failed, 2 wrong option, file or configuration, 3 cannot connect or listen,
-4 refused by the server, 5 a stream without its end mark, 130 interrupted."""
+EPILOG = (
+    "Start with [bold]tidegate demo[/bold]: it needs no file, no network and no credential.\n\n"
+    "Exit codes: 0 done, 1 the stream failed, 2 wrong option, file or configuration, "
+    "3 cannot connect or listen, 4 refused by the server, 5 a stream without its end mark, 130 interrupted."
+)
 
 app = typer.Typer(
     cls=Border,
@@ -91,8 +93,7 @@ app.command(
 
 [bold]tidegate stream --protocol responses --model gpt --base-url https://api.example.com/v1 "Hi"[/bold]
 
-The last lines tell whether the protocol's end mark came, the usage, the time to the first token and the
-whole time."""
+The last two lines tell whether the end mark came, and usage, time to the first token and time in all."""
 )(stream)
 
 

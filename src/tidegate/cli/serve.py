@@ -1,11 +1,13 @@
 """`tidegate serve`: runs the gateway."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tidegate.cli.complaint import Complaint, no_listening
+from tidegate.cli.exit_codes import Exit
 
 DEFAULT_CONFIG = Path("tidegate.toml")
 
@@ -33,9 +35,14 @@ def serve(
             mend="name one with --config or TIDEGATE_CONFIG, or try `tidegate demo`, which needs none",
         )
     from tidegate import wiring  # late: `--help` need not load the servers
+    from tidegate.config import ConfigError
 
     try:
         code = wiring.serve(config, host, port, workers)
+    except ConfigError as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        raise typer.Exit(Exit.USAGE) from error
     except OSError as error:
         if error.filename is not None:
             raise  # a file, not the socket

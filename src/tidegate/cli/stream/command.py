@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable
 from typing import Annotated, assert_never
@@ -84,7 +85,7 @@ def _show(asked: Question, protocol: Protocol, key: Secret, screen: Screen) -> E
 async def _ask(asked: Question, channel: Channel, screen: Screen, elapsed: Callable[[], float]) -> Outcome:
     from tidegate.upstream.client import HttpUpstream  # late: `--help` need not load it
 
-    upstream = HttpUpstream()
+    upstream = HttpUpstream(os.environ)
     try:
         request = UpstreamRequest("POST", asked.path, asked.headers, asked.body)
         return await listen(upstream, channel, request, screen, elapsed)

@@ -12,6 +12,8 @@ class RawLines:
 
     def feed(self, chunk: bytes, at: float) -> tuple[Span, ...]:
         """The lines that `chunk` ends; `at` is in seconds since the request."""
+        if not chunk:
+            return ()
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         self._after_cr = chunk.endswith(b"\r")

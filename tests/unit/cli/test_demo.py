@@ -1,0 +1,43 @@
+"""What the demo prints can be pasted."""
+
+import ast
+import json
+import shlex
+
+import pytest
+
+from tidegate.cli import demo
+
+BASE, KEY = "http://127.0.0.1:8123", "sk-tg-demo"
+
+
+@pytest.mark.parametrize("command", [demo.curl_chat, demo.curl_responses, demo.curl_messages])
+def test_each_curl_command_streams_json(command: object) -> None:
+    assert callable(command)
+    words = shlex.split(command(BASE, KEY))
+    assert words[:2] == ["curl", "-N"]
+    assert words[2].startswith(BASE + "/v1/")
+    assert any(KEY in word for word in words)
+    assert json.loads(words[words.index("-d") + 1])["stream"] is True
+
+
+@pytest.mark.parametrize("program", [demo.python_openai, demo.python_anthropic])
+def test_each_program_is_python(program: object) -> None:
+    assert callable(program)
+    text = program(BASE, KEY)
+    ast.parse(text)
+    assert BASE in text
+    assert KEY in text
+
+
+def test_the_greeting_names_everything_that_is_needed() -> None:
+    text = demo.greeting(BASE, KEY)
+    assert text.count("curl -N") == 3
+    for word in (
+        f"base URL  {BASE}",
+        f"key       {KEY}",
+        "sim;ttft=2s;rate=20",
+        "from openai",
+        "from anthropic",
+    ):
+        assert word in text
