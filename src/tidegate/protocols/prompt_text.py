@@ -130,8 +130,8 @@ def _spoken_members(value: dict[str, object]) -> list[tuple[str, object]]:
 
 
 def _json(value: dict[str, object] | list[object]) -> Iterator[str]:
-    """The value as JSON text; what is nested beyond encoding, or holds huge numbers, string by string."""
+    """The value as JSON text; what is nested beyond encoding string by string instead."""
     try:
         yield msgspec.json.encode(value).decode()
-    except (RecursionError, OverflowError):
+    except RecursionError:
         yield from _texts_of("", value, frozenset())
