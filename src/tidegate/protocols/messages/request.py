@@ -101,7 +101,8 @@ def repair(asked: Asked, refusal: Failure) -> Repair | None:
     words = passthrough.refusal_words(refusal)
     if words is None or not _REFUSED_THINKING.search(words) or not _without_blocks(asked, _is_thinking):
         return None
-    return Repair.THINKING
+    without = write_repaired(asked, asked.model, Repair.THINKING)
+    return None if without == write_request(asked, asked.model) else Repair.THINKING
 
 
 def write_repaired(asked: Asked, upstream_model: str, repair: Repair) -> bytes:

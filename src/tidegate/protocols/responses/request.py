@@ -122,9 +122,10 @@ def repair(asked: Asked, refusal: Failure) -> Repair | None:
         return None
     if "stream_options" in words and "stream_options" in asked.members:
         return Repair.STREAM_OPTIONS
-    if _LOST_REASONING.search(words) and _without_items(asked, carriers_only=False):
-        return Repair.REASONING
-    return None
+    if not _LOST_REASONING.search(words):
+        return None
+    without = write_repaired(asked, asked.model, Repair.REASONING)
+    return None if without == write_request(asked, asked.model) else Repair.REASONING
 
 
 def write_repaired(asked: Asked, upstream_model: str, repair: Repair) -> bytes:

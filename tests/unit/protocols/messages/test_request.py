@@ -241,3 +241,8 @@ def test_the_prompt_is_system_messages_tools_and_schema() -> None:
         '[{"name":"f","input_schema":{"type":"object"}}]',
         '{"type":"null"}',
     ]
+
+
+def test_a_refusal_is_not_repaired_where_only_own_carriers_were_taken_out_already() -> None:
+    asked = read(body(USER, said(CARRIER, CALL), RESULT))
+    assert repair(asked, refusal(BAD_SIGNATURE)) is None

@@ -193,3 +193,7 @@ def test_the_prompt_is_instructions_input_tools_and_schema() -> None:
         *("be brief", "hi", "f", "{}", "42", '[{"name":"exec"}]', "s", '{"type":"string"}')
     ]
     assert list(prompt_texts(read(body(input="just this")))) == ["just this"]
+
+
+def test_a_refusal_is_not_repaired_where_only_own_carriers_were_taken_out_already() -> None:
+    assert repair(read(body(input=[CARRIER, USER])), refusal("x", code="invalid_encrypted_content")) is None
