@@ -1,11 +1,12 @@
 """Takes secrets, addresses and traces out of an upstream's words before anyone reads them."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from tidegate.core.failure import Failure, Kind
+from tidegate.protocols.base import Clean
 from tidegate.protocols.failures import default_message
 
 REDACTED = "[redacted]"
@@ -91,8 +92,6 @@ _PLACES = (
     ),
 )
 
-Clean = Callable[[str], str]
-
 
 def clean(
     message: str,
@@ -105,11 +104,15 @@ def clean(
     At most MAX_LENGTH characters, on one line; `fallback` where nothing readable is left. `secrets` and
     `hosts` must be gone whatever they look like: the channel's credential and host, with or without a port.
     """
-    return cleaner(secrets, hosts)(message) or fallback
+    return cleaner(secrets, hosts, fallback)(message)
 
 
-def cleaner(secrets: Iterable[str] = (), hosts: Iterable[str] = ()) -> Clean:
-    """`clean` for one channel, prepared; it returns an empty text where nothing readable is left."""
+def cleaner(
+    secrets: Iterable[str] = (),
+    hosts: Iterable[str] = (),
+    fallback: str = default_message(Kind.UPSTREAM),
+) -> Clean:
+    """`clean` for one channel, prepared."""
     known = sorted({secret.strip() for secret in secrets}, key=len, reverse=True)
     known = [secret for secret in known if len(secret) >= _SHORTEST_SECRET]
     rules = [*map(_secret_rule, known), *map(_host_rule, sorted(set(hosts), key=len, reverse=True))]
@@ -120,7 +123,7 @@ def cleaner(secrets: Iterable[str] = (), hosts: Iterable[str] = ()) -> Clean:
             text = rule.sub(REDACTED, text)
         text = _without_shapes(text)
         if any(secret in text for secret in known) or not text.replace(REDACTED, "").strip(" .,:;'\"`"):
-            return ""
+            return fallback
         return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
 
     return cleaned
@@ -128,10 +131,13 @@ def cleaner(secrets: Iterable[str] = (), hosts: Iterable[str] = ()) -> Clean:
 
 def cleaned_failure(failure: Failure, clean: Clean) -> Failure:
     """The failure with its message, detail and words fit to be shown."""
+    message = clean(failure.message) if failure.message else ""
+    if message in ("", default_message(Kind.UPSTREAM)):
+        message = default_message(failure.kind)
     return replace(
         failure,
-        message=clean(failure.message) or default_message(failure.kind),
-        detail=None if failure.detail is None else clean(failure.detail) or None,
+        message=message,
+        detail=None if failure.detail is None else clean(failure.detail),
         type=_word(failure.type, clean),
         code=_word(failure.code, clean),
         param=_word(failure.param, clean),
