@@ -9,9 +9,7 @@ from tidegate.cli.complaint import no_listening
 
 def demo(
     host: Annotated[str, typer.Option(help="Listen on this address.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Listen on this port; 0 takes a free one.")
-    ] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0: any free one.")] = 8080,
 ) -> None:
     """Run the gateway with a simulated provider: no file, no network and no credential needed."""
     from tidegate import wiring  # late: `--help` need not load the servers
