@@ -7,10 +7,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, func, select, tuple_
+from sqlalchemy.exc import SQLAlchemyError
 
+from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage import rows
-from tidegate.storage.database import Database, DatabaseUnusable
+from tidegate.storage.database import Database, DatabaseUnusable, reason
 from tidegate.storage.pages import (
     REQUEST_ID_PREFIX,
     Filters,
@@ -118,5 +120,9 @@ class JournalReader:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
 
     def _run(self, query: Callable[[Connection], _Answer]) -> _Answer:
-        with self._database.engine.connect() as connection:
-            return query(connection)
+        try:
+            with self._database.engine.connect() as connection:
+                return query(connection)
+        except SQLAlchemyError as error:
+            unread = Failure(kind=Kind.INTERNAL, message="the journal cannot be read", detail=reason(error))
+            raise TidegateError(unread) from error

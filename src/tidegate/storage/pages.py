@@ -4,9 +4,13 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from msgspec import Struct
 
+from tidegate.core.protocol import Protocol
 from tidegate.exchange.ports import RequestRecord
 
 REQUEST_ID_PREFIX = "req_"
+
+OUTCOMES = ("completed", "incomplete", "failed", "interrupted", "client_closed", "rejected")
+PROTOCOLS = tuple(protocol.value for protocol in Protocol)
 
 
 class Filters(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,116 @@
+"""The admin API as an aiohttp application."""
+
+import hmac
+import logging
+from http import HTTPStatus
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from tidegate.admin import openapi, resources
+from tidegate.admin.parameters import read_wanted, wrong
+from tidegate.admin.ports import RequestReader
+from tidegate.admin.problems import Problem, answer
+from tidegate.core.failure import TidegateError
+from tidegate.core.secret import Secret
+from tidegate.storage.pages import UnknownPosition
+
+log = logging.getLogger("tidegate.admin")
+
+PREFIX = "/admin/v1"
+
+
+def create_admin_app(token: Secret, requests: RequestReader) -> web.Application:
+    """The whole API under /admin/v1; every path of it demands `token`, which must not be empty."""
+    if not token:
+        raise ValueError("the admin API needs a token")
+    app = web.Application(middlewares=[_border(token)])
+    journal = _Journal(requests)
+    app.router.add_get(f"{PREFIX}/openapi.json", _describe)
+    app.router.add_get(f"{PREFIX}/requests", journal.newest)
+    app.router.add_get(f"{PREFIX}/requests/{{id}}", journal.show)
+    return app
+
+
+class _Journal:
+    """The rows of finished requests."""
+
+    def __init__(self, requests: RequestReader) -> None:
+        self._requests = requests
+
+    async def newest(self, request: web.Request) -> web.Response:
+        wanted = read_wanted(request.query.items())
+        try:
+            page = await self._requests.page(wanted.filters, limit=wanted.limit, before=wanted.before)
+        except UnknownPosition:
+            raise wrong(
+                "before", "is neither a `next` of an earlier answer nor the id of a request"
+            ) from None
+        return _json(resources.page_json(page))
+
+    async def show(self, request: web.Request) -> web.Response:
+        record = await self._requests.one(request.match_info["id"])
+        if record is None:
+            raise Problem(HTTPStatus.NOT_FOUND, "there is no request with this id")
+        return _json(resources.request_json(record))
+
+
+async def _describe(_request: web.Request) -> web.Response:
+    return _json(openapi.document())
+
+
+def _json(body: dict[str, object]) -> web.Response:
+    return web.Response(
+        body=msgspec.json.encode(body),
+        content_type="application/json",
+        headers={"cache-control": "no-store"},
+    )
+
+
+def _border(token: Secret) -> Middleware:
+    """Checks the token and turns every error into an answer."""
+    expected = token.reveal().encode("utf-8", "surrogateescape")
+
+    @web.middleware
+    async def border(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            _check_token(request, expected)
+            return await handler(request)
+        except Problem as problem:
+            return answer(problem)
+        except web.HTTPException as error:
+            return answer(_routing_problem(error))
+        except TidegateError as error:
+            log.error("admin API: %s: %s", error.failure.message, error.failure.detail)
+            return answer(Problem(HTTPStatus.SERVICE_UNAVAILABLE, error.failure.message))
+        except Exception:
+            log.exception("admin API: unexpected error")
+            return answer(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed; its log says how"))
+
+    return border
+
+
+def _check_token(request: web.Request, expected: bytes) -> None:
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    # Compared in constant time, so that the time of the answer tells nothing about the token.
+    known = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), expected)
+    if scheme.lower() != "bearer" or not known:
+        raise Problem(
+            HTTPStatus.UNAUTHORIZED,
+            "the admin token is missing or wrong; send it as `Authorization: Bearer TOKEN`",
+            headers={"www-authenticate": 'Bearer realm="tidegate admin"'},
+        )
+
+
+def _routing_problem(error: web.HTTPException) -> Problem:
+    match error:
+        case web.HTTPMethodNotAllowed():
+            allowed = error.headers.get("allow", "")
+            return Problem(
+                HTTPStatus.METHOD_NOT_ALLOWED, f"this path takes {allowed}", headers={"allow": allowed}
+            )
+        case web.HTTPNotFound():
+            return Problem(HTTPStatus.NOT_FOUND, f"there is no such path; {PREFIX}/openapi.json lists all")
+        case _:  # aiohttp has an exception for every status
+            return Problem(HTTPStatus(error.status), error.reason)

@@ -1,0 +1,68 @@
+"""The JSON shapes of the admin API."""
+
+from datetime import UTC, datetime
+
+from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.storage.pages import Page
+
+NOTHING_CHARGED = "0.000000000"
+
+
+def page_json(page: Page) -> dict[str, object]:
+    """A page of rows; `next` is the `before` of the page that follows."""
+    return {
+        "data": [request_json(record) for record in page.requests],
+        "has_more": page.next is not None,
+        "next": page.next,
+    }
+
+
+def request_json(record: RequestRecord) -> dict[str, object]:
+    """One row, as docs/journal.md describes it."""
+    return {
+        "id": record.id,
+        "created_at": iso_time(record.created_at),
+        "key": record.key,
+        "account": record.account,
+        "protocol": record.protocol,
+        "stream": record.stream,
+        "model": record.model,
+        "channel": record.channel,
+        "status": record.status,
+        "outcome": record.outcome,
+        "finish_reason": record.finish_reason,
+        "first_token_ms": None if record.first_token_ms is None else round(record.first_token_ms, 3),
+        "duration_ms": round(record.duration_ms, 3),
+        "input_tokens": record.input_tokens,
+        "cache_read_tokens": record.cache_read_tokens,
+        "cache_write_tokens": record.cache_write_tokens,
+        "output_tokens": record.output_tokens,
+        "usage_source": record.usage_source,
+        "cost": NOTHING_CHARGED,
+        "error": _error_json(record),
+        "warnings": list(record.warnings),
+        "attempts": [_attempt_json(attempt) for attempt in record.attempts],
+    }
+
+
+def iso_time(seconds: float) -> str:
+    """Unix seconds as ISO 8601 in UTC with milliseconds."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _error_json(record: RequestRecord) -> dict[str, object] | None:
+    if record.error_type is None and record.error_code is None and record.error_message is None:
+        return None
+    return {"type": record.error_type, "code": record.error_code, "message": record.error_message}
+
+
+def _attempt_json(attempt: AttemptRecord) -> dict[str, object]:
+    return {
+        "channel": attempt.channel,
+        "upstream_model": attempt.upstream_model,
+        "status": attempt.status,
+        "outcome": attempt.outcome,
+        "error": attempt.error,
+        "started_at": iso_time(attempt.started_at),
+        "duration_ms": round(attempt.duration_ms, 3),
+    }

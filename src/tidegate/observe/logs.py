@@ -1,0 +1,186 @@
+"""Writes the log: one line an event on standard error, as JSON or for people, without credentials."""
+
+import json
+import logging
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any, TextIO
+
+import msgspec
+
+from tidegate.core.secret import Secret
+from tidegate.exchange.ports import RequestRecord
+from tidegate.observe.redaction import Redactor
+
+FORMAT_VARIABLE = "TIDEGATE_LOG_FORMAT"
+LEVEL_VARIABLE = "TIDEGATE_LOG_LEVEL"
+
+requests_log = logging.getLogger("tidegate.requests")
+
+# One for the process, as logging itself is: a secret must stay out of every line, whoever writes it.
+_redactor = Redactor()
+
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+_OWN_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)} | {10: "\\n", 13: "\\r", 9: "\\t"}
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
+
+
+class Format(Enum):
+    """How a line looks."""
+
+    JSON = "json"
+    TEXT = "text"
+
+
+def set_up(environ: Mapping[str, str], stream: TextIO | None = None) -> None:
+    """Send all log lines of the process to `stream` (standard error).
+
+    TIDEGATE_LOG_FORMAT is `json` or `text`; unset: text on a terminal, else JSON. TIDEGATE_LOG_LEVEL is
+    `debug`, `info` (default), `warning` or `error`. Another value raises ValueError that names the variable.
+    """
+    target = sys.stderr if stream is None else stream
+    level = _level(environ.get(LEVEL_VARIABLE, "info"))
+    lines = logging.StreamHandler(target)
+    match _format(environ.get(FORMAT_VARIABLE), target):
+        case Format.JSON:
+            lines.setFormatter(JsonLines(_redactor))
+        case Format.TEXT:
+            lines.setFormatter(TextLines(_redactor))
+    root = logging.getLogger()
+    root.handlers[:] = [lines]
+    root.setLevel(max(level, logging.WARNING))  # libraries: only what is wrong
+    logging.getLogger("tidegate").setLevel(level)
+    logging.captureWarnings(capture=True)
+
+
+def register_secret(secret: Secret) -> None:
+    """Keep this secret out of every later line, whoever writes it."""
+    _redactor.register(secret)
+
+
+def log_request(record: RequestRecord) -> None:
+    """The line of a finished request; a warning if the gateway or an upstream failed the caller."""
+    level = logging.WARNING if record.outcome in ("failed", "interrupted") else logging.INFO
+    if requests_log.isEnabledFor(level):
+        # Made by hand: `Logger.log` would walk the stack to find a caller that nobody asks for.
+        line = logging.LogRecord(requests_log.name, level, __file__, 0, "request %s", (record.outcome,), None)
+        line.facts = _facts(record)
+        requests_log.handle(line)
+
+
+def _facts(record: RequestRecord) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "request_id": record.id,
+        "key": record.key,
+        "account": record.account,
+        "protocol": record.protocol,
+        "stream": record.stream,
+        "model": record.model,
+        "channel": record.channel,
+        "status": record.status,
+        "finish_reason": record.finish_reason,
+        "first_token_ms": record.first_token_ms,
+        "duration_ms": record.duration_ms,
+        "input_tokens": record.input_tokens,
+        "cache_read_tokens": record.cache_read_tokens,
+        "cache_write_tokens": record.cache_write_tokens,
+        "output_tokens": record.output_tokens,
+        "usage_source": record.usage_source,
+        "error_type": record.error_type,
+        "error_code": record.error_code,
+        "error": record.error_message,
+        "attempts": len(record.attempts),
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line; what was given as `extra` stands beside the message."""
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_extra(record),
+        }
+        trace = _trace(self, record)
+        if trace:
+            line["exception"] = trace
+        return self._redact(_to_json(line))
+
+
+class TextLines(logging.Formatter):
+    """A line for people: time, level, logger, message, then `name=value` of what was given as `extra`."""
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        words = [_time(record), f"{record.levelname:<7}", record.name, record.getMessage()]
+        words += [f"{name}={_shown(value)}" for name, value in _extra(record).items()]
+        # A line break in a value must not look like a line of its own.
+        line = " ".join(words).translate(_CONTROLS)
+        trace = _trace(self, record)
+        return self._redact(f"{line}\n{trace}" if trace else line)
+
+
+def _extra(record: logging.LogRecord) -> dict[str, Any]:
+    facts: dict[str, Any] | None = getattr(record, "facts", None)  # as `log_request` gives them, all at once
+    return facts or {name: value for name, value in vars(record).items() if name not in _OWN_FIELDS}
+
+
+def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    parts = [record.exc_text or ""]
+    if record.exc_info and not record.exc_text:
+        parts = [formatter.formatException(record.exc_info)]
+    if record.stack_info:
+        parts.append(formatter.formatStack(record.stack_info))
+    return "\n".join(part for part in parts if part)
+
+
+def _time(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _to_json(line: dict[str, Any]) -> str:
+    try:
+        return _encode(line).decode()
+    except (TypeError, ValueError, RecursionError):  # lone surrogates, keys that are no text, circles
+        return json.dumps({name: str(value) for name, value in line.items()})
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return json.dumps(text, ensure_ascii=False) if not text or " " in text or "=" in text else text
+
+
+def _level(name: str) -> int:
+    level = _LEVELS.get(name.lower())
+    if level is None:
+        raise ValueError(f"{LEVEL_VARIABLE}: must be one of {', '.join(_LEVELS)}")
+    return level
+
+
+def _format(name: str | None, stream: TextIO) -> Format:
+    if not name:
+        return Format.TEXT if stream.isatty() else Format.JSON
+    try:
+        return Format(name.lower())
+    except ValueError:
+        raise ValueError(f"{FORMAT_VARIABLE}: must be `json` or `text`") from None
