@@ -62,6 +62,7 @@ class _Scanner:
         path: KeyPath = ()
         for name in names[:-1]:
             path = (*path, name)
+            self._note(path, self._line())
             if path in self._tables:
                 path = (*path, self._tables[path])
         return (*path, names[-1])
