@@ -92,17 +92,18 @@ def elements(text: bytes, span: Span) -> list[Span]:
 
 def replaced(text: bytes, edits: Iterable[Edit]) -> bytes:
     """The text with the edits made. They may come in any order and must not overlap."""
-    pieces = []
+    pieces: list[bytes | memoryview] = []
+    whole = memoryview(text)
     at = 0
     for start, end, new in sorted(edits):
         if start < at or end < start:
             raise ValueError("edits overlap")
-        pieces.append(text[at:start])
+        pieces.append(whole[at:start])
         pieces.append(new)
         at = end
     if not pieces:
         return text
-    pieces.append(text[at:])
+    pieces.append(whole[at:])
     return b"".join(pieces)
 
 

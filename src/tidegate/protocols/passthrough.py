@@ -13,6 +13,9 @@ from tidegate.protocols.request_body import value_at
 CARRIER_PREFIX = "tgr1."
 """How the opaque values begin in which this gateway packs reasoning of a channel of another protocol."""
 
+CARRIER_MARK = CARRIER_PREFIX.encode()
+"""What a text that holds a carrier has somewhere in it."""
+
 REPAIRABLE_STATUSES = (400, 404)
 """The statuses of a refusal that may be about one thing which the request can do without."""
 
@@ -107,7 +110,7 @@ def without_parts(text: bytes, span: Span | None, edit: Callable[[Span], "list[E
 
 def may_hold_carriers(asked: Asked) -> bool:
     """A quick look at the whole body, so that ordinary requests are never taken apart."""
-    return CARRIER_PREFIX.encode() in asked.body
+    return CARRIER_MARK in asked.body
 
 
 def is_carrier(value: object) -> bool:

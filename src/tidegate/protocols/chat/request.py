@@ -173,6 +173,8 @@ def _without_carriers(asked: Asked) -> list[Edit]:
 
 def _message_without_carriers(text: bytes, message: Span) -> list[Edit] | None:
     """Edits inside one message; None where nothing that it says is left."""
+    if passthrough.CARRIER_MARK not in text[slice(*message)]:
+        return []
     members = passthrough.members_at(text, message)
     details = members.get("reasoning_details")
     parts = passthrough.elements_at(text, details)

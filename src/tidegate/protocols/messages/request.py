@@ -90,16 +90,15 @@ def read_count_request(body: bytes) -> Asked | Failure:
 
 def write_request(asked: Asked, upstream_model: str) -> bytes:
     """The body for a messages channel: its model name, and no carriers of reasoning."""
-    edits = passthrough.model_edits(asked, upstream_model)
-    if passthrough.may_hold_carriers(asked):
-        edits += _without_blocks(asked, _is_carrier)
-    return passthrough.edited(asked, edits)
+    return passthrough.edited(
+        asked, passthrough.model_edits(asked, upstream_model) + _without_carriers(asked)
+    )
 
 
 def repair(asked: Asked, refusal: Failure) -> Repair | None:
     """THINKING where the refusal is about thinking blocks that the history has."""
     words = passthrough.refusal_words(refusal)
-    if words is None or not _REFUSED_THINKING.search(words) or not _without_blocks(asked, _is_thinking):
+    if words is None or not _REFUSED_THINKING.search(words) or not _without_thinking(asked):
         return None
     without = write_repaired(asked, asked.model, Repair.THINKING)
     return None if without == write_request(asked, asked.model) else Repair.THINKING
@@ -109,7 +108,7 @@ def write_repaired(asked: Asked, upstream_model: str, repair: Repair) -> bytes:
     """The body without thinking blocks, and with manual thinking off where it would demand them."""
     match repair:
         case Repair.THINKING:
-            edits = passthrough.model_edits(asked, upstream_model) + _without_blocks(asked, _is_thinking)
+            edits = passthrough.model_edits(asked, upstream_model) + _without_thinking(asked)
             if _is_manual(asked) and _continues_tool_calls(asked):
                 edits += _thinking_off(asked)
             return passthrough.edited(asked, edits)
@@ -132,11 +131,26 @@ def _is_carrier(block: dict[str, object]) -> bool:
     )
 
 
-def _without_blocks(asked: Asked, doomed: Callable[[dict[str, object]], bool]) -> list[Edit]:
-    """Edits that take blocks out of assistant messages; a message that they leave empty goes whole."""
+def _without_thinking(asked: Asked) -> list[Edit]:
+    return _without_blocks(asked, b"thinking", _is_thinking)
+
+
+def _without_carriers(asked: Asked) -> list[Edit]:
+    if not passthrough.may_hold_carriers(asked):
+        return []
+    return _without_blocks(asked, passthrough.CARRIER_MARK, _is_carrier)
+
+
+def _without_blocks(asked: Asked, mark: bytes, doomed: Callable[[dict[str, object]], bool]) -> list[Edit]:
+    """Edits that take blocks out of assistant messages; a message that they leave empty goes whole.
+
+    Only messages that hold the bytes `mark` are taken apart.
+    """
     text = asked.body
 
     def without(message: Span) -> list[Edit] | None:
+        if mark not in text[slice(*message)]:
+            return []
         members = passthrough.members_at(text, message)
         content = members.get("content")
         role = members.get("role")

@@ -203,7 +203,7 @@ def _wrong_item(error: msgspec.ValidationError) -> Failure:
 
 def _without_items(asked: Asked, *, carriers_only: bool) -> list[Edit]:
     def doomed(item: Span) -> bool:
-        if carriers_only and passthrough.CARRIER_PREFIX.encode() not in asked.body[slice(*item)]:
+        if carriers_only and passthrough.CARRIER_MARK not in asked.body[slice(*item)]:
             return False
         value = passthrough.dict_at(asked.body, item)
         if value.get("type") == "reasoning":
