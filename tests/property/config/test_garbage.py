@@ -68,12 +68,12 @@ toml_like = st.lists(st.one_of(headers, pairs, pairs, pairs, st.just("# note")),
 
 
 def outcome(content: bytes, environ: Mapping[str, str]) -> str:
-    """The config or its problems as text; empty if a problem is not on one line or there is none."""
+    """What is told of the file; empty if a problem is not on one line or there is none."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "t.toml"
         file.write_bytes(content)
         try:
-            return repr(load(file, environ))
+            return "\n".join(["loaded", *map(str, load(file, environ).warnings)])
         except ConfigError as error:
             return str(error) if all("\n" not in str(problem) for problem in error.problems) else ""
 
