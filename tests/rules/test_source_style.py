@@ -13,11 +13,12 @@ SOURCES = sorted(SRC.rglob("*.py"))
 PYTHON = sorted(path for top in ("src", "tests", "bench") for path in (ROOT / top).rglob("*.py"))
 PURE = ("core", "protocols", "engine", "routing")
 MAX_FILE_LINES = 400
-MAX_FUNCTION_LINES = 40
+MAX_FUNCTION_LINES = {"src": 40, "bench": 40, "tests": 60}  # a test may tell a longer story
 BANNED = {
     *("util", "utils", "helper", "helpers", "common", "misc", "manager"),
     *("handler", "processor", "data", "info"),
 }
+DOMAIN_NAMES = {"DataPlane"}  # what the documentation calls the routes that callers use
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -47,17 +48,21 @@ def test_no_function_is_too_long() -> None:
         f"{name(path)}:{node.lineno} {node.name}": lines
         for path in PYTHON
         for node in functions(path)
-        if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > MAX_FUNCTION_LINES
+        if "versions" not in path.parts  # migrations are lists of columns
+        if (lines := (node.end_lineno or node.lineno) - node.lineno + 1)
+        > MAX_FUNCTION_LINES[path.relative_to(ROOT).parts[0]]
     }
-    assert not long, f"more than {MAX_FUNCTION_LINES} lines: there is a second subject in there"
+    assert not long, "too long: there is a second subject in there"
 
 
 def test_every_module_says_in_one_sentence_what_it_is_for() -> None:
     wrong = {
         name(path): said
         for path in SOURCES
-        if ("versions" not in path.parts
-        and not re.fullmatch(r"[^\n]+\.", said := ast.get_docstring(tree(path)) or ""))
+        if (
+            "versions" not in path.parts
+            and not re.fullmatch(r"[^\n]+\.", said := ast.get_docstring(tree(path)) or "")
+        )
         or re.search(r"[.!?]\s+[A-Z]", said)
     }
     assert not wrong
@@ -70,6 +75,7 @@ def test_names_say_what_a_thing_is() -> None:
         for path in PYTHON
         for node in ast.walk(tree(path))
         if isinstance(node, ast.ClassDef)
+        and node.name not in DOMAIN_NAMES
         and BANNED & {word.lower() for word in re.findall(r"[A-Z][a-z0-9]*|[a-z0-9]+", node.name)}
     ]
     logging_only = "src/tidegate/observe/"  # a logging handler is called so by the standard library
@@ -110,7 +116,9 @@ def reaches_out(path: Path) -> Iterator[str]:
             case ast.Import(names=names):
                 found = {alias.name for alias in names} & OUTGOING_MODULES
             case ast.ImportFrom(module=module, names=names):
-                found = ({module or ""} & OUTGOING_MODULES) | ({alias.name for alias in names} & OUTGOING_NAMES)
+                found = ({module or ""} & OUTGOING_MODULES) | (
+                    {alias.name for alias in names} & OUTGOING_NAMES
+                )
             case ast.Attribute(attr=attr):
                 found = {attr} & OUTGOING_NAMES
             case _:  # other syntax opens no connection by itself
@@ -128,7 +136,12 @@ def test_the_check_for_outgoing_connections_finds_some() -> None:
     assert [found for path in inside for found in reaches_out(path)]
 
 
-@pytest.mark.parametrize("mark", ["TO" + "DO", "FIX" + "ME", "type: " + "ignore", "X" + "XX"])
+@pytest.mark.parametrize("mark", ["TO" + "DO", "FIX" + "ME", "X" + "XX"])
 def test_nothing_is_left_for_later(mark: str) -> None:
     found = [name(path) for path in PYTHON if mark in path.read_text(encoding="utf-8")]
     assert not found
+
+
+def test_a_silenced_check_names_what_it_silences() -> None:
+    bare = re.compile(r"#\s*(?:type:\s*ignore(?!\[)|noqa(?!:))")
+    assert not [name(path) for path in PYTHON if bare.search(path.read_text(encoding="utf-8"))]
