@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import Enum
 from typing import TypeAlias, TypeVar
 
@@ -140,10 +140,7 @@ def _exact(raw: str | int | Decimal) -> Decimal | None:
     """The number without any rounding; None if it is none, or has too many places."""
     if isinstance(raw, str) and not re.fullmatch(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?", raw.strip()):
         return None
-    try:
-        amount = Decimal(raw)
-    except InvalidOperation:
-        return None
+    amount = Decimal(raw)
     places = amount.as_tuple().exponent
     return amount if isinstance(places, int) and places >= -_MOST_PLACES else None
 

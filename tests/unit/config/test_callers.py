@@ -79,6 +79,8 @@ def test_every_setting_of_models_accounts_and_keys_is_read(tmp_path: Path) -> No
         ('[[accounts]]\nname = "a"\nbalance = "99999999999"', ["accounts[0].balance"]),
         ('[[accounts]]\nname = "a"\n[[accounts]]\nname = "a"', ["accounts[1].name"]),
         ("[[accounts]]", ["accounts[0].name"]),
+        ('[[accounts]]\nname = " a"', ["accounts[0].name"]),
+        ('[[accounts]]\nname = "' + "a b " * 100 + 'c"', ["accounts[0].name"]),
         ('[[keys]]\nname = "k"', ["keys[0].key"]),
         ('[[keys]]\nkey = "k"', ["keys[0].name"]),
         ('[[keys]]\nname = "k"\nkey = "two words"', ["keys[0].key"]),

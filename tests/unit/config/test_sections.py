@@ -89,6 +89,7 @@ def test_every_setting_of_the_single_tables_is_read(tmp_path: Path) -> None:
         ('[server]\ntls_cert = "."\ntls_key = "tidegate.toml"', "server.tls_cert"),
         ('[server]\ncors_origins = ["*", "nope"]', "server.cors_origins[1]"),
         ('[server]\ncors_origins = "*"', "server.cors_origins"),
+        ("[server]\ntls_cert = 5\ntls_key = 'tidegate.toml'", "server.tls_cert"),
         ('[server]\nsecret = ""', "server.secret"),
         ('[admin]\ntoken = ""', "admin.token"),
         ('[streaming]\nkeepalive_comment = "a\\nb"', "streaming.keepalive_comment"),
