@@ -10,7 +10,7 @@ from tests.harness.invariants import check_stream
 from tests.harness.script import CUT, EOF, HOLD, TRUNCATE, End, Pause, Step, body, stream
 from tests.harness.sse import Event
 from tests.harness.stage import Played, Stage
-from tests.harness.together import together
+from tests.harness.together import all_sides_at_once, together
 
 every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
 
@@ -121,7 +121,7 @@ async def test_nothing_follows_the_end_mark(stage: Stage, side: Side) -> None:
     await together({"one write": in_one_write(), "later": later()})
 
 
-@every_side
+@all_sides_at_once
 async def test_b095_silence_after_output_is_a_time_out(stage: Stage, side: Side) -> None:
     async def silent(noise: list[bytes]) -> None:
         model = stage.model(side, "qab")

@@ -22,7 +22,7 @@ from tests.harness.dialects import (
 )
 from tests.harness.script import JSON, Answer, Framing, Pause, body, silence
 from tests.harness.stage import Stage
-from tests.harness.together import together
+from tests.harness.together import all_sides_at_once, together
 
 every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
 HTML = (("content-type", "text/html"),)
@@ -207,7 +207,7 @@ COMBINATIONS: list[tuple[int | None, int | None, Refusal]] = [
 ]
 
 
-@every_side
+@all_sides_at_once
 async def test_c031_of_different_failures_the_most_telling_is_the_answer(stage: Stage, side: Side) -> None:
     async def told(a: int | None, b: int | None, refusal: Refusal) -> None:
         played = await stage.play(side, _fail(side, a), b=[_fail(side, b)], kind="qab", stream=False)
@@ -240,12 +240,12 @@ async def test_b106_the_requests_own_400_wins(stage: Stage, side: Side) -> None:
     assert [attempt["status"] for attempt in row["attempts"]] == [500, 429, 400]
 
 
-@every_side
+@all_sides_at_once
 async def test_after_status_200_the_error_goes_into_the_stream(stage: Stage, side: Side) -> None:
     """A keepalive has committed the status, then every channel fails."""
 
     async def told(what: int | None, refusal: Refusal) -> None:
-        played = await stage.play(side, silence(), silence(), b=[_slow(_fail(side, what))], kind="qab")
+        played = await stage.play(side, _slow(_fail(side, 500)), b=[_slow(_fail(side, what))])
         assert set(played.stream.keepalives) == {0}
         last = played.stream.events[-1]
         error = side.error_of(last)
@@ -269,7 +269,7 @@ async def test_after_status_200_the_error_goes_into_the_stream(stage: Stage, sid
             "time-out": told(None, TIMEOUT),
             "rate limit": told(429, RATE_LIMIT),
             "overloaded": told(529, OVERLOADED),
-            "bad channel": told(401, TIMEOUT),
+            "bad channel": told(401, CHANNEL_AUTH),
         }
     )
 

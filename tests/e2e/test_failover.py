@@ -34,7 +34,7 @@ from tests.harness.script import (
     stream,
 )
 from tests.harness.stage import Played, Stage
-from tests.harness.together import together
+from tests.harness.together import all_sides_at_once, together
 
 every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
 HTML = (("content-type", "text/html"),)
@@ -329,7 +329,7 @@ async def test_a_preamble_that_grows_too_large_commits(stage: Stage, side: Side)
     assert played.at_b == []
 
 
-@every_side
+@all_sides_at_once
 async def test_silence_before_the_first_word_moves_on(stage: Stage, side: Side) -> None:
     opening: list[Step] = list(side.script().opening)
     comments: list[Step] = [step for _ in range(30) for step in (b": busy\n\n", Pause(0.1))]

@@ -11,7 +11,7 @@ from tests.harness.dialects import CACHED, CHAT, FRESH, MESSAGES, OUTPUT, RESPON
 from tests.harness.invariants import check_stream
 from tests.harness.script import CLOSE, EOF, HOLD, Answer, Framing, Gate, Pause, pieces, stream
 from tests.harness.stage import Stage
-from tests.harness.together import together
+from tests.harness.together import all_sides_at_once, together
 
 every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
 TEXT = "北京 😀"
@@ -151,7 +151,7 @@ async def test_b006_b008_what_breaks_clients_is_dropped(stage: Stage, side: Side
     assert played.reply.body == script.bytes()
 
 
-@every_side
+@all_sides_at_once
 async def test_b006_comments_are_no_first_token_and_do_not_commit(stage: Stage, side: Side) -> None:
     comments = [b": PROCESSING\n\n"] * 3
 
@@ -175,7 +175,7 @@ async def test_b006_comments_are_no_first_token_and_do_not_commit(stage: Stage, 
     await together({"end": then_the_end(), "comments": then_more_of_them(), "answer": then_the_answer()})
 
 
-@every_side
+@all_sides_at_once
 async def test_b009_a_keepalive_never_lands_inside_an_event(stage: Stage, side: Side) -> None:
     async def before_the_first_word() -> None:
         model = stage.model(side)
@@ -316,7 +316,7 @@ async def test_s011_id_lines_stay_with_their_events(stage: Stage, side: Side) ->
     assert played.reply.body == b"".join(events)
 
 
-@every_side
+@all_sides_at_once
 async def test_b188_each_event_is_flushed_as_it_was_written(stage: Stage, side: Side) -> None:
     model = stage.model(side)
     script = side.script(model, tuple("abcdef"))

@@ -1,5 +1,6 @@
 """Silence on the wire: keepalive comments, the early status 200, and what whole answers do instead."""
 
+import itertools
 import json
 
 import pytest
@@ -14,18 +15,19 @@ from tests.harness.script import (
     Answer,
     Framing,
     Pause,
+    Step,
     body,
     silence,
     stream,
 )
 from tests.harness.sse import KEEPALIVE
 from tests.harness.stage import Stage
-from tests.harness.together import together
+from tests.harness.together import all_sides_at_once, together
 
 every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
 
 
-@every_side
+@all_sides_at_once
 async def test_s018_a_comment_and_status_200_soon_after_commit_after(stage: Stage, side: Side) -> None:
     async def late_head() -> None:
         model = stage.model(side)
@@ -68,7 +70,7 @@ async def test_s018_a_comment_and_status_200_soon_after_commit_after(stage: Stag
     await together({"head": late_head(), "word": late_word(), "once": counted_once(), "no comment": quick()})
 
 
-@every_side
+@all_sides_at_once
 async def test_a_keepalive_each_interval_of_silence(stage: Stage, side: Side) -> None:
     model = stage.model(side)
     script = side.script(model, ("a", "b"))
@@ -79,10 +81,10 @@ async def test_a_keepalive_each_interval_of_silence(stage: Stage, side: Side) ->
     assert played.stream.bytes() == script.bytes()
     times = [at for at, part in played.reply.arrivals if part == KEEPALIVE]
     assert len(times) == 3
-    assert all(0.8 < later - earlier < 1.5 for earlier, later in zip(times, times[1:], strict=False))
+    assert all(0.8 < later - earlier < 1.5 for earlier, later in itertools.pairwise(times))
 
 
-@every_side
+@all_sides_at_once
 async def test_b010_no_comment_where_there_is_no_silence(stage: Stage, side: Side) -> None:
     model = stage.model(side)
     script = side.script(model, tuple("abcdefgh"))
@@ -128,7 +130,7 @@ def _line_by_line(content: bytes) -> str:
     raise RuntimeError("no [DONE]")
 
 
-@every_side
+@all_sides_at_once
 async def test_a_whole_answer_has_no_keepalive_and_a_free_status(stage: Stage, side: Side) -> None:
     content = json.dumps(side.whole("up", "from B")).encode()
 
@@ -145,7 +147,7 @@ async def test_a_whole_answer_has_no_keepalive_and_a_free_status(stage: Stage, s
         check_refusal(side, played.reply, UPSTREAM)
 
     async def slow_but_alive() -> None:
-        parts = [content[:9], Pause(0.9), content[9:20], Pause(0.9), content[20:]]
+        parts: list[Step] = [content[:9], Pause(0.9), content[9:20], Pause(0.9), content[20:]]
         played = await stage.play(side, Answer(parts, 200, JSON), kind="qa", stream=False)
         assert side.whole_text(played.reply.json()) == "from B"
 

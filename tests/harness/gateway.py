@@ -31,6 +31,11 @@ def free_port() -> int:
         return port
 
 
+def environment() -> dict[str, str]:
+    """What a process of the product gets: the source tree, and the secrets that the config names."""
+    return os.environ | settings.ENVIRONMENT | {"PYTHONPATH": str(_ROOT / "src")}
+
+
 class Gateway:
     """One process; started on construction, ready when `wait_ready` returns."""
 
@@ -39,7 +44,6 @@ class Gateway:
         self.log_path = folder / "stderr.log"
         self.port: int = config["server"]["port"]
         self.write_config(config)
-        environment = os.environ | settings.ENVIRONMENT | {"PYTHONPATH": str(_ROOT / "src")}
         with self.log_path.open("ab") as log:
             self._log_start = log.tell()
             self.process = subprocess.Popen(
@@ -47,7 +51,7 @@ class Gateway:
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
-                env=environment,
+                env=environment(),
                 cwd=folder,
             )
 

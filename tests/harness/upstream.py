@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import Any, assert_never
 
 from tests.harness.script import Answer, End, Framing, Gate, Pause, Step
 
@@ -54,7 +54,7 @@ class Seen:
     def values(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key.lower() == name.lower()]
 
-    def json(self) -> dict[str, object]:
+    def json(self) -> dict[str, Any]:
         decoded = json.loads(self.body)
         assert isinstance(decoded, dict)
         return decoded
