@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable
-from typing import Annotated, assert_never
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
@@ -21,6 +21,9 @@ from tidegate.core.secret import Secret
 from tidegate.core.sse import Overflow
 from tidegate.exchange.ports import UpstreamRequest
 from tidegate.routing.catalog import Channel
+
+if TYPE_CHECKING:
+    from tidegate.upstream.client import HttpUpstream
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 
@@ -66,6 +69,8 @@ def _object(text: str) -> dict[str, object]:
 
 
 def _show(asked: Question, protocol: Protocol, key: Secret, screen: Screen) -> Exit:
+    from tidegate.upstream.client import HttpUpstream  # late for `--help`, early for the clock
+
     started = time.monotonic()
 
     def elapsed() -> float:
@@ -73,7 +78,7 @@ def _show(asked: Question, protocol: Protocol, key: Secret, screen: Screen) -> E
 
     channel = Channel(name="stream", protocol=protocol, base_url=asked.base_url, api_key=key, models={})
     try:
-        outcome = asyncio.run(_ask(asked, channel, screen, elapsed))
+        outcome = asyncio.run(_ask(HttpUpstream, asked, channel, screen, elapsed))
     except KeyboardInterrupt:
         return screen.close(Close.INTERRUPTED, elapsed())
     except Overflow as error:
@@ -82,10 +87,14 @@ def _show(asked: Question, protocol: Protocol, key: Secret, screen: Screen) -> E
     return _close(outcome, asked, screen, elapsed())
 
 
-async def _ask(asked: Question, channel: Channel, screen: Screen, elapsed: Callable[[], float]) -> Outcome:
-    from tidegate.upstream.client import HttpUpstream  # late: `--help` need not load it
-
-    upstream = HttpUpstream(os.environ)
+async def _ask(
+    connecting: "type[HttpUpstream]",
+    asked: Question,
+    channel: Channel,
+    screen: Screen,
+    elapsed: Callable[[], float],
+) -> Outcome:
+    upstream = connecting(os.environ)
     try:
         request = UpstreamRequest("POST", asked.path, asked.headers, asked.body)
         return await listen(upstream, channel, request, screen, elapsed)

@@ -123,13 +123,13 @@ def figures(tally: Tally, closed_at: float) -> Span:
 
 
 def counts(usage: Usage) -> str:
-    """The token counts that were told."""
+    """The token counts that were told; a cache that was not used is not mentioned."""
     told = [
         f"{number} {name}"
         for name, number in (
             ("input", usage.input),
-            ("cache read", usage.cache_read),
-            ("cache write", usage.cache_write),
+            ("cache read", usage.cache_read or None),
+            ("cache write", usage.cache_write or None),
             ("output", usage.output),
         )
         if number is not None
