@@ -41,8 +41,8 @@ class Overflow(Exception):
 class Framer:
     """Cuts a byte stream into events, whatever the chunks: WHATWG parsing, with raw bytes kept.
 
-    Events without a data line are dropped here. A closing CR ends its event at once; the LF that belongs to it
-    is swallowed when it comes. Work is linear in the bytes fed, memory bounded by the limit and one chunk.
+    Events without a data line are dropped here. A closing CR ends its event at once; the LF that belongs to
+    it is swallowed when it comes. Work is linear in the bytes fed, memory bounded by the limit and one chunk.
     """
 
     __slots__ = ("_begun", "_limit", "_pending", "_skip_lf")
@@ -135,10 +135,10 @@ def _read_lf(raw: bytes) -> Frame | None:
     name_end = -1
     if raw.startswith(b"event: "):
         name_end = raw.find(b"\n")
-    if raw.startswith(b"data: ", name_end + 1) and raw.find(b"\n", name_end + 7) == len(raw) - 2:
-        if raw.isascii() or _is_utf8(raw):
-            name = None if name_end < 0 else raw[7:name_end]
-            return Frame(raw, raw[name_end + 7 : -2], name, None, Form.PLAIN)
+    one_line = raw.startswith(b"data: ", name_end + 1) and raw.find(b"\n", name_end + 7) == len(raw) - 2
+    if one_line and (raw.isascii() or _is_utf8(raw)):
+        name = None if name_end < 0 else raw[7:name_end]
+        return Frame(raw, raw[name_end + 7 : -2], name, None, Form.PLAIN)
     return _read(raw, Form.PLAIN)
 
 
@@ -151,25 +151,24 @@ def _read(raw: bytes, form: Form) -> Frame | None:
     lines = _LINE_END.split(raw, MAX_LINES)
     if len(lines) > MAX_LINES:
         raise Overflow
-    data: list[bytes] = []
-    event = identifier = None
-    for line in lines:
-        name, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        match name:
-            case b"data":
-                data.append(value)
-            case b"event":
-                event = value
-            case b"id" if b"\0" not in value:
-                identifier = value
-            case b"retry":
-                form = Form.IRREGULAR
-            case b"" if line:  # a comment
-                form = Form.IRREGULAR
-            case _:  # the blank line, and fields that the standard says to ignore
-                pass
-    return Frame(raw, b"\n".join(data), event, identifier, form) if data else None
+    fields = [line.partition(b":") for line in lines]
+    data = [_value(field) for field in fields if field[0] == b"data"]
+    if not data:
+        return None
+    # A line without a name before its colon is a comment; the blank line at the end has no colon.
+    if any(name == b"retry" or (colon and not name) for name, colon, _ in fields):
+        form = Form.IRREGULAR
+    events = [_value(field) for field in fields if field[0] == b"event"]
+    ids = [value for field in fields if field[0] == b"id" and b"\0" not in (value := _value(field))]
+    return Frame(raw, b"\n".join(data), _last(events), _last(ids), form)
+
+
+def _value(field: tuple[bytes, bytes, bytes]) -> bytes:
+    return field[2].removeprefix(b" ")
+
+
+def _last(values: list[bytes]) -> bytes | None:
+    return values[-1] if values else None
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -59,11 +59,33 @@ class Call(Protocol):
         """Read again."""
 
 
+class ClientPipe(Protocol):
+    """The caller's connection, from the answer's first byte to its last. Nothing blocks: a slow client makes
+    the pipe pause the attached call, so what is buffered here stays bounded.
+    """
+
+    @property
+    def paused(self) -> bool:
+        """Whether the client is behind and the upstream is held."""
+
+    def attach(self, call: "Call | None") -> None:
+        """The call that is paused and resumed as the client falls behind and catches up."""
+
+    def write(self, data: bytes) -> None:
+        """Whole events or comments of a stream; the first write sends status 200 and the headers with it."""
+
+    def finish(self, data: bytes) -> None:
+        """The last bytes of a stream, and its end."""
+
+    def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """A whole JSON answer instead of a stream."""
+
+
 class Upstream(Protocol):
     """Opens calls on channels."""
 
     def open(self, channel: Channel, request: UpstreamRequest, sink: Sink) -> Call:
-        """Start a call and return at once; whatever happens is pushed to `sink`, never before this returns."""
+        """Start a call and return at once; what happens is pushed to `sink`, never before this returns."""
 
 
 class AttemptRecord(Struct, frozen=True, kw_only=True):

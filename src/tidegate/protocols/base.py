@@ -1,6 +1,6 @@
 """What a dialect must offer, and the values it speaks in."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Protocol as Interface
 
@@ -10,6 +10,9 @@ from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
 from tidegate.core.sse import Frame
 from tidegate.core.usage import Usage
+
+Clean = Callable[[str], str]
+"""Takes a channel's secret and hosts, and anything like them, out of a message."""
 
 
 class Said(Enum):
@@ -30,7 +33,16 @@ class Said(Enum):
     END = "end"
     """The protocol's end mark: the answer is whole. Useful."""
     ERROR = "error"
-    """The upstream reports a failure, or sent what the protocol cannot mean; `Watcher.failure` says which."""
+    """The upstream reports a failure; `Watcher.failure` says which. `outgoing` gives the event, cleaned."""
+    BROKEN = "broken"
+    """The upstream sent what the protocol cannot mean (no JSON, `[DONE]` too early). Not forwarded."""
+
+
+class Seed(Struct, frozen=True):
+    """What an encoder must write but a pure module cannot make: a random id part, the Unix time."""
+
+    id: str
+    now: int
 
 
 class Watcher(Interface):
@@ -42,11 +54,13 @@ class Watcher(Interface):
     usage: Usage | None
     finish_reason: str | None
     """In the protocol's own words."""
-    incomplete: bool
-    """Ended well, but cut by a token limit."""
     failure: Failure | None
     ids: list[str]
     """Ids that the upstream may have stored (response and item ids); empty for other dialects."""
+
+    @property
+    def incomplete(self) -> bool:
+        """Ended well, but cut by a token limit."""
 
     def read(self, frame: Frame) -> Said:
         """What the event means. Reads every event exactly once, in order."""
@@ -59,6 +73,13 @@ class Watcher(Interface):
 
     def error_event(self, failure: Failure) -> bytes:
         """The error event that ends the caller's stream after what has been forwarded so far."""
+
+    def closing(self, estimate: Usage | None) -> bytes:
+        """What is still missing after the end: for Chat an estimated usage chunk if owed, and `[DONE]`."""
+
+    @property
+    def owes_usage(self) -> bool:
+        """Whether the caller asked for a usage chunk that the upstream has not sent."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -107,48 +128,36 @@ class Whole(Struct, frozen=True, kw_only=True):
     """The answer is well-formed and tells a failure of its own (Responses `status: failed`)."""
 
 
-class Dialect(Interface):
+class Dialect(Struct, frozen=True, kw_only=True):
     """One wire protocol, as pure functions."""
 
     protocol: Protocol
     path: str
     """Appended to a channel's base URL, e.g. `/chat/completions`."""
+    read_request: Callable[[bytes], Asked | Failure]
+    """Check a caller's body (JSON, members, types) and read what the gateway needs."""
+    write_request: Callable[[Asked, str], bytes]
+    """The body for a channel of the same protocol, with its model name: CONTRACT.md's members change."""
+    repair: Callable[[Asked, Failure], Repair | None]
+    """Which repair a 400 or 404 of the upstream calls for, if this request has what it takes out."""
+    write_repaired: Callable[[Asked, str, Repair], bytes]
+    """As `write_request`, without what the repair removes."""
+    prompt_texts: Callable[[Asked], Iterable[str]]
+    """The texts of the prompt, tools and schemas included, for an estimate of its tokens."""
+    image_count: Callable[[Asked], int]
+    """How many images the prompt holds."""
+    watcher: Callable[[Asked, Clean, Seed], Watcher]
+    """A fresh reader of one upstream stream; the Clean takes secrets and hosts out of error messages."""
+    read_whole: Callable[[Asked, bytes], Whole | Failure]
+    """Check that a body is a whole answer of this protocol; the result's body has the caller's model.
 
-    def read_request(self, body: bytes) -> Asked | Failure:
-        """Check a caller's body (JSON, members, types) and read what the gateway needs."""
-
-    def write_request(self, asked: Asked, upstream_model: str) -> bytes:
-        """The body for a channel of the same protocol: only CONTRACT.md's members change."""
-
-    def repair(self, asked: Asked, refusal: Failure) -> Repair | None:
-        """Which repair a 400 or 404 of the upstream calls for, if this request has what it takes out."""
-
-    def write_repaired(self, asked: Asked, upstream_model: str, repair: Repair) -> bytes:
-        """As `write_request`, without what the repair removes."""
-
-    def prompt_texts(self, asked: Asked) -> Iterable[str]:
-        """The texts of the prompt, tools and schemas included, for an estimate of its tokens."""
-
-    def watcher(self, asked: Asked) -> Watcher:
-        """A fresh reader of one upstream stream."""
-
-    def read_whole(self, asked: Asked, body: bytes) -> Whole | Failure:
-        """Check that `body` is a whole answer of this protocol; `body` of the result has the caller's model.
-
-        A JSON error object is a Failure, and so is anything that is no answer of the protocol.
-        """
-
-    def replay(self, asked: Asked, body: bytes) -> bytes:
-        """The stream (upstream bytes, end mark included) that says what the whole answer `body` says."""
-
-    def assemble(self, asked: Asked, stream: bytes) -> bytes | Failure:
-        """The whole answer that a complete stream says: the reverse of `replay`."""
-
-    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What an upstream's answer with a status other than 2xx means (CONTRACT.md's tables)."""
-
-    def error_answer(self, failure: Failure, request_id: str) -> tuple[int, bytes]:
-        """Status and JSON body that tell a failure before the stream."""
-
-    def closing(self, asked: Asked, watcher: Watcher, estimate: Usage | None) -> bytes:
-        """Chat: what is still missing after the finish: an estimated usage chunk if asked for, and `[DONE]`."""
+    A JSON error object is a Failure, and so is anything that is no answer of the protocol.
+    """
+    replay: Callable[[Asked, bytes], bytes]
+    """The stream (upstream bytes, end mark included) that says what a whole answer says."""
+    assemble: Callable[[Asked, bytes], bytes | Failure]
+    """The whole answer that a complete stream says: the reverse of `replay`."""
+    read_refusal: Callable[[int, Mapping[str, str], bytes, float], Failure]
+    """What an upstream's answer with a status other than 2xx means: status, headers, body, Unix time now."""
+    error_answer: Callable[[Failure, str], tuple[int, bytes]]
+    """Status and JSON body that tell a failure before the stream, with the request id."""

@@ -1,0 +1,258 @@
+"""Binds one upstream call to the client: what the upstream pushes becomes writes, and one final action."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from tidegate.core.failure import Failure, Kind
+from tidegate.engine.actions import AppendError, Complete, Failover, Keepalive, Open, Refuse, Wait
+from tidegate.engine.body import Body, judge
+from tidegate.engine.decide import STALLED
+from tidegate.engine.relay import Relay
+from tidegate.engine.signals import Phase, Progress
+from tidegate.exchange.heartbeat import LONGEST_SLEEP
+from tidegate.exchange.ports import Call, ClientPipe
+
+MAX_REFUSAL = 65_536
+"""Bytes of an error body that are read; the rest cannot matter."""
+
+Ended: TypeAlias = Complete | AppendError | Failover | Refuse
+ReadRefusal: TypeAlias = Callable[[int, Mapping[str, str], bytes], Failure]
+
+
+class Refusal:
+    """Collects an answer with a status other than 2xx."""
+
+    def __init__(self, read: ReadRefusal) -> None:
+        self._read = read
+        self._body = bytearray()
+        self.status: int | None = None
+        self.headers: Mapping[str, str] = {}
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the upstream took the request (2xx)."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def told(self) -> bool:
+        """Whether the upstream answered with another status."""
+        return self.status is not None and not self.accepted
+
+    def collect(self, part: bytes) -> bool:
+        """Keep a part of the error body; False: enough."""
+        self._body += part
+        return len(self._body) < MAX_REFUSAL
+
+    def failure(self) -> Failure:
+        """What the refusal means."""
+        return self._read(self.status or 0, self.headers, bytes(self._body))
+
+
+class StreamAttempt:
+    """One try of a streaming request; the future gets the action that ends it."""
+
+    __slots__ = (
+        "_call",
+        "_clock",
+        "_comment",
+        "_future",
+        "_pipe",
+        "_progress",
+        "refusal",
+        "relay",
+        "wake_at",
+    )
+
+    def __init__(
+        self,
+        relay: Relay,
+        pipe: ClientPipe,
+        progress: Progress,
+        refusal: Refusal,
+        comment: bytes,
+        clock: Callable[[], float],
+    ) -> None:
+        self.relay = relay
+        self.refusal = refusal
+        self.wake_at = 0.0
+        self._pipe = pipe
+        self._progress = progress
+        self._comment = comment
+        self._clock = clock
+        self._future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self._call: Call | None = None
+
+    async def run(self, call: Call) -> Ended:
+        """Wait for the end of the attempt. Cancelled: the upstream call is stopped at once."""
+        self._call = call
+        self._pipe.attach(call)
+        try:
+            return await self._future
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+        finally:
+            self._pipe.attach(None)
+
+    def on_head(self, status: int, headers: Mapping[str, str]) -> None:
+        """See `Sink`."""
+        self.refusal.status = status
+        self.refusal.headers = headers
+
+    def on_body(self, data: bytes) -> None:
+        """See `Sink`."""
+        if self.refusal.accepted:
+            now = self._clock()
+            self._write(self.relay.feed(data, now), now)
+        elif not self.refusal.collect(data):
+            self.on_end()
+
+    def on_end(self) -> None:
+        """See `Sink`."""
+        now = self._clock()
+        if self.refusal.told:
+            self._write(self.relay.broke(self.refusal.failure(), now), now)
+        else:
+            self._write(self.relay.end(now), now)
+
+    def on_failure(self, failure: Failure) -> None:
+        """See `Sink`."""
+        now = self._clock()
+        broke = self.refusal.failure() if self.refusal.told else failure
+        self._write(self.relay.broke(broke, now), now)
+
+    def interrupt(self, failure: Failure) -> None:
+        """The gateway itself gives up, as at the end of a drain."""
+        self.on_failure(failure)
+
+    def beat(self, now: float) -> None:
+        """See `Beating`. While the client is behind, silence is the client's and not the upstream's."""
+        if self._pipe.paused:
+            self._progress.heard_at = self._progress.wrote_at = now
+            return
+        action, out = self.relay.quiet(now)
+        match action:
+            case Wait(until):
+                self.wake_at = min(until, now + LONGEST_SLEEP)
+            case Open() | Keepalive():
+                if self._progress.phase is Phase.SILENT:
+                    self._progress.phase = Phase.OPENED
+                self._progress.wrote_at = now
+                self._pipe.write(self._comment)
+            case Complete() | AppendError() | Failover() | Refuse():
+                self._write(out, now)
+
+    def _write(self, out: bytes, now: float) -> None:
+        ended = self.relay.ended
+        if ended is not None:
+            self._end(ended, out)
+        elif out:
+            self._progress.wrote_at = now
+            self._pipe.write(out)
+
+    def _end(self, ended: Ended, out: bytes) -> None:
+        if self._future.done():
+            return
+        self._future.set_result(ended)
+        match ended:
+            case Complete():
+                if self._call is not None:
+                    self._call.finish()
+                if not self.relay.watcher.owes_usage:
+                    self._pipe.finish(out + self.relay.watcher.closing(None))
+                elif out:
+                    self._pipe.write(out)
+            case AppendError():
+                self._cancel()
+                self._pipe.finish(out)
+            case Failover() | Refuse():
+                self._cancel()
+
+    def _cancel(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+
+
+class Received(Struct, frozen=True):
+    """The body of a 2xx answer, whole, and what it looks like."""
+
+    body: bytes
+    kind: Body
+
+
+class WholeAttempt:
+    """One try of a request that is not streamed; stalls after `idle` seconds without a byte."""
+
+    __slots__ = ("_body", "_call", "_clock", "_future", "_heard_at", "_idle", "_limit", "refusal", "wake_at")
+
+    def __init__(self, refusal: Refusal, *, idle: float, limit: int, clock: Callable[[], float]) -> None:
+        """`limit` bounds the answer in bytes."""
+        self.refusal = refusal
+        self.wake_at = 0.0
+        self._idle = idle
+        self._limit = limit
+        self._body = bytearray()
+        self._clock = clock
+        self._heard_at = clock()
+        self._future: asyncio.Future[Received | Failure] = asyncio.get_running_loop().create_future()
+        self._call: Call | None = None
+
+    async def run(self, call: Call) -> Received | Failure:
+        """Wait for the whole answer. Cancelled: the upstream call is stopped at once."""
+        self._call = call
+        try:
+            return await self._future
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+
+    def on_head(self, status: int, headers: Mapping[str, str]) -> None:
+        """See `Sink`."""
+        self._heard_at = self._clock()
+        self.refusal.status = status
+        self.refusal.headers = headers
+
+    def on_body(self, data: bytes) -> None:
+        """See `Sink`."""
+        self._heard_at = self._clock()
+        if not self.refusal.accepted:
+            if not self.refusal.collect(data):
+                self._end(self.refusal.failure())
+            return
+        self._body += data
+        if len(self._body) > self._limit:
+            self._end(Failure(kind=Kind.UPSTREAM, message="the upstream's answer is too large"))
+
+    def on_end(self) -> None:
+        """See `Sink`."""
+        if self.refusal.told:
+            self._end(self.refusal.failure())
+        else:
+            body = bytes(self._body)
+            self._end(Received(body, judge(body) or Body.FOREIGN))
+
+    def on_failure(self, failure: Failure) -> None:
+        """See `Sink`."""
+        self._end(self.refusal.failure() if self.refusal.told else failure)
+
+    def interrupt(self, failure: Failure) -> None:
+        """The gateway itself gives up, as at the end of a drain."""
+        self._end(failure)
+
+    def beat(self, now: float) -> None:
+        """See `Beating`."""
+        if self._idle and now >= self._heard_at + self._idle:
+            self._end(STALLED)
+
+    def _end(self, result: Received | Failure) -> None:
+        if self._future.done():
+            return
+        self._future.set_result(result)
+        if self._call is not None:
+            if isinstance(result, Received):
+                self._call.finish()
+            else:
+                self._call.cancel()

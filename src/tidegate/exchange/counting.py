@@ -1,0 +1,83 @@
+"""Counts a prompt's tokens: by an upstream that can, else by the tokenizer, never by nobody."""
+
+from msgspec import Struct, json
+
+from tidegate.core.failure import Failure, Fault, fault
+from tidegate.engine.actions import Complete, Failover, Refuse
+from tidegate.exchange.attempt import Ended, Received, Refusal
+from tidegate.exchange.ports import ClientPipe, Tokenizer
+from tidegate.exchange.request import Request
+from tidegate.exchange.settlement import estimate_prompt
+from tidegate.exchange.tries import outcome_of
+from tidegate.exchange.whole import fetch
+from tidegate.routing.catalog import Candidate
+from tidegate.routing.plan import Plan
+
+ESTIMATED = ("x-tidegate-usage", "estimated")
+"""Marks a count that is not the upstream's own."""
+
+
+class Counting(Struct, kw_only=True):
+    """One request for a count."""
+
+    request: Request
+    counted: bytes | None = None
+    """The upstream's own answer."""
+
+    async def run(self, plan: Plan, pipe: ClientPipe, tokenizer: Tokenizer) -> None:
+        """Answer with the upstream's count, its refusal of the request, or an estimate.
+
+        A channel that fails here is not in trouble: its health is left as it is, since many upstreams that
+        serve messages have no such route.
+        """
+        story = self.request.story
+        refusal: Failure | None = None
+        for planned in plan.attempts[:1]:
+            story.channel = planned.candidate.channel.name
+            body = self.request.dialect.write_request(self.request.asked, planned.candidate.upstream_model)
+            match await self._once(planned.candidate, body, self.request.refusal()):
+                case Refuse(failure) if failure.status in (400, 413, 422):
+                    refusal = failure
+                case _:  # any other end leaves it to the tokenizer
+                    pass
+        story.status, story.outcome = 200, "completed"
+        if refusal is not None:
+            story.status, story.outcome = self.request.refuse(pipe, refusal), "failed"
+        elif self.counted is not None:
+            pipe.answer(200, [], self.counted)
+        else:
+            tokens = await estimate_prompt(self.request.dialect, self.request.asked, tokenizer)
+            pipe.answer(200, [ESTIMATED], json.encode({"input_tokens": tokens}))
+
+    async def _once(self, candidate: Candidate, body: bytes, refusal: Refusal) -> Ended:
+        world, story = self.request.world, self.request.story
+        started, started_at = world.clock(), world.wall()
+        ended: Ended | None = None
+        try:
+            received = await fetch(self.request, candidate, body, refusal)
+            if isinstance(received, Failure):
+                own = fault(received.kind) is Fault.CLIENT
+                ended = self.request.cleaned(Refuse(received) if own else Failover(received), candidate)
+            else:
+                self.counted = _count_in(received)
+                ended = Complete()
+        finally:
+            story.add_attempt(
+                candidate,
+                outcome=outcome_of(ended, None),
+                status=refusal.status,
+                failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
+                started_at=started_at,
+                duration=world.clock() - started,
+            )
+        return ended
+
+
+def _count_in(received: Received) -> bytes | None:
+    """The answer if it tells a count above zero."""
+    try:
+        answer = json.decode(received.body)
+    except ValueError:
+        return None
+    tokens = answer.get("input_tokens") if isinstance(answer, dict) else None
+    return received.body if isinstance(tokens, int) and tokens > 0 else None

@@ -1,0 +1,160 @@
+"""One request from its first byte to its last row."""
+
+import asyncio
+import random
+
+from msgspec import structs
+
+from tidegate.core.failure import Failure, Kind
+from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
+from tidegate.exchange.admission import admit, identify
+from tidegate.exchange.counting import Counting
+from tidegate.exchange.origin import find_group
+from tidegate.exchange.ports import ClientPipe, Ownership
+from tidegate.exchange.request import Request, World
+from tidegate.exchange.settlement import CLIENT_CLOSED, Settlement
+from tidegate.exchange.snapshot import Snapshot
+from tidegate.exchange.story import Incoming, Story
+from tidegate.exchange.streaming import Stream
+from tidegate.exchange.whole import WholeExchange
+from tidegate.protocols.base import Asked, Dialect
+from tidegate.protocols.failures import error_headers
+from tidegate.protocols.registry import count_dialect, dialect_of
+from tidegate.routing.catalog import Key
+from tidegate.routing.plan import Plan, order
+
+DRAINING = Failure(kind=Kind.DRAINING, message="The server is shutting down.")
+COUNT_TOKENS = "/count_tokens"
+
+
+class Exchange:
+    """Serves requests under the configuration in force."""
+
+    def __init__(
+        self, world: World, snapshot: Snapshot, settlement: Settlement, ownership: Ownership
+    ) -> None:
+        self.snapshot = snapshot
+        self.world = world
+        self.settlement = settlement
+        self.draining = False
+        self.open_requests = 0
+        self._ownership = ownership
+
+    def identify(self, incoming: Incoming) -> Key | Failure:
+        """Who asks; while draining nobody is let in."""
+        return DRAINING if self.draining else identify(self.snapshot.catalog, incoming.headers)
+
+    def reject(self, incoming: Incoming, key: Key | None, failure: Failure, pipe: ClientPipe) -> None:
+        """Answer a request that the gateway itself turns away, and note it."""
+        self._reject(Story(incoming=incoming, key=key), failure, pipe)
+
+    def left_early(self, incoming: Incoming, key: Key) -> None:
+        """The client went before its request was whole."""
+        story = Story(incoming=incoming, key=key, status=CLIENT_CLOSED, outcome="client_closed")
+        self.settlement.close(story)
+
+    async def serve(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
+        """Answer a request on one of the three generating routes."""
+        dialect = dialect_of(incoming.protocol)
+        admitted = await self._admit(incoming, key, body, dialect, dialect.path, pipe)
+        if admitted is None:
+            return
+        request, plan = admitted
+        self.open_requests += 1
+        try:
+            await (self._stream if request.asked.stream else self._whole)(request, plan, pipe)
+        finally:
+            self.open_requests -= 1
+
+    async def count(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
+        """Answer a request on `/v1/messages/count_tokens`."""
+        dialect = count_dialect()
+        admitted = await self._admit(incoming, key, body, dialect, dialect.path + COUNT_TOKENS, pipe)
+        if admitted is None:
+            return
+        request, plan = admitted
+        try:
+            await Counting(request=request).run(plan, pipe, self.settlement.tokenizer)
+        except asyncio.CancelledError:
+            request.story.status, request.story.outcome = CLIENT_CLOSED, "client_closed"
+            raise
+        finally:
+            self.settlement.close(request.story)
+
+    def interrupt_all(self) -> None:
+        """The drain is over: every open call gets its protocol's error."""
+        for call in self.world.heartbeat.open_calls():
+            call.interrupt(DRAINING)
+
+    async def _admit(
+        self, incoming: Incoming, key: Key, body: bytes, dialect: Dialect, path: str, pipe: ClientPipe
+    ) -> tuple[Request, Plan] | None:
+        """The request and its plan; None when it has been turned away."""
+        snapshot, story = self.snapshot, Story(incoming=incoming, key=key)
+        asked = dialect.read_request(body)
+        if isinstance(asked, Failure):
+            self._reject(story, asked, pipe)
+            return None
+        story.model, story.stream = asked.model, asked.stream
+        if snapshot.settings.always_usage:
+            asked = structs.replace(asked, wants_usage=True)
+        plan = await self._plan(snapshot, key, asked, counts=path.endswith(COUNT_TOKENS))
+        if isinstance(plan, Failure):
+            self._reject(story, plan, pipe)
+            return None
+        request = Request(
+            world=self.world,
+            snapshot=snapshot,
+            dialect=dialect,
+            asked=asked,
+            account=key.account,
+            story=story,
+            path=path,
+        )
+        return request, plan
+
+    async def _plan(self, snapshot: Snapshot, key: Key, asked: Asked, *, counts: bool) -> Plan | Failure:
+        candidates = admit(snapshot.catalog, key, asked, counts=counts)
+        if isinstance(candidates, Failure):
+            return candidates
+        group: str | Failure | None = None
+        if asked.response_ids or asked.item_ids:
+            group = await find_group(self._ownership, asked, key.account)
+        if isinstance(group, Failure):
+            return group
+        now = self.world.clock()
+        return order(candidates, self.world.health, now, random.random, only_group=group)
+
+    async def _stream(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
+        stream = Stream.of(request, pipe)
+        try:
+            ended = await stream.run(plan)
+            if isinstance(ended, Complete) and stream.owes_usage:
+                pipe.finish(stream.closing(await self.settlement.usage_owed(stream)))
+        except asyncio.CancelledError:
+            self.settlement.stream_left(stream)
+            raise
+        self.settlement.stream_ended(stream, ended)
+
+    async def _whole(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
+        exchange = WholeExchange(request=request)
+        try:
+            ended = await request.tries(exchange.once).run(plan)
+        except asyncio.CancelledError:
+            self.settlement.whole_left(exchange)
+            raise
+        match ended:
+            case Failover(failure) | Refuse(failure) | AppendError(failure):
+                status = request.refuse(pipe, failure)
+                outcome = "failed" if request.story.attempts else "rejected"
+                self.settlement.refused(request.story, request.dialect, failure, status, outcome)
+            case Complete():
+                whole = exchange.answer
+                pipe.answer(200, [], whole.body)
+                self.settlement.whole_ended(exchange, whole)
+
+    def _reject(self, story: Story, failure: Failure, pipe: ClientPipe) -> None:
+        dialect = dialect_of(story.incoming.protocol)
+        status, body = dialect.error_answer(failure, story.incoming.id)
+        pipe.answer(status, error_headers(failure), body)
+        self.settlement.refused(story, dialect, failure, status, "rejected")

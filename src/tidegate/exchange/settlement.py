@@ -1,0 +1,162 @@
+"""Counts what a request used and closes its row, also when the client has gone."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+
+from msgspec import json, structs
+
+from tidegate.core.failure import Failure
+from tidegate.core.usage import Usage
+from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
+from tidegate.engine.signals import Phase
+from tidegate.exchange.attempt import Ended
+from tidegate.exchange.ports import Journal, Ownership, RequestRecord, Tokenizer
+from tidegate.exchange.request import Request
+from tidegate.exchange.story import NOTHING, Story, Told
+from tidegate.exchange.streaming import Stream
+from tidegate.exchange.whole import WholeExchange
+from tidegate.protocols.base import Asked, Dialect, Whole
+
+IMAGE_TOKENS = 1_000
+"""What one image counts in an estimate: near what providers charge for a middling picture."""
+CLIENT_CLOSED = 499
+"""The row's status when the client left before anything was sent (nginx's number)."""
+
+
+class Settlement:
+    """Turns finished stories into rows. Estimates run in tasks of the application, not of the request."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        ownership: Ownership,
+        tokenizer: Tokenizer,
+        clock: Callable[[], float],
+        log: Callable[[RequestRecord], None],
+    ) -> None:
+        self.tokenizer = tokenizer
+        self._journal = journal
+        self._ownership = ownership
+        self._clock = clock
+        self._log = log
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def settled(self) -> None:
+        """Wait for what runs on after its request."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    def close(self, story: Story, told: Told = NOTHING) -> None:
+        """Write the row."""
+        record = story.record(self._clock(), told)
+        self._journal.write(record)
+        self._log(record)
+
+    def refused(self, story: Story, dialect: Dialect, failure: Failure, status: int, outcome: str) -> None:
+        """Nothing useful was sent."""
+        story.status, story.outcome = status, outcome
+        _note_failure(story, dialect, failure)
+        self.close(story)
+
+    def stream_ended(self, stream: Stream, ended: Ended) -> None:
+        """The client has its last byte of a stream, whatever it was."""
+        story, dialect = stream.request.story, stream.request.dialect
+        story.first_useful_at = stream.progress.first_useful_at
+        story.status = 200
+        match ended:
+            case Complete():
+                self._note_answer(stream)
+                self._settle(stream.request, stream.usage, stream.text)
+            case AppendError(failure, told):
+                story.outcome = "interrupted"
+                _note_failure(story, dialect, told or failure)
+                self._settle(stream.request, stream.usage, stream.text)
+            case Failover(failure) | Refuse(failure):
+                opened = stream.progress.phase is not Phase.SILENT
+                status = 200 if opened else dialect.error_answer(failure, story.incoming.id)[0]
+                self.refused(story, dialect, failure, status, "failed" if story.attempts else "rejected")
+
+    def stream_left(self, stream: Stream) -> None:
+        """The client went in the middle of a stream; what an upstream had accepted is counted."""
+        story = stream.request.story
+        story.first_useful_at = stream.progress.first_useful_at
+        story.outcome = "client_closed"
+        story.status = CLIENT_CLOSED if stream.progress.phase is Phase.SILENT else 200
+        if stream.accepted:
+            self._settle(stream.request, stream.usage, stream.text)
+        else:
+            self.close(story)
+
+    async def usage_owed(self, stream: Stream) -> Usage:
+        """The estimate for a caller who asked for usage that the upstream did not tell."""
+        told = await self.estimate(stream.request, stream.usage, stream.text())
+        return told.usage
+
+    def whole_ended(self, exchange: WholeExchange, whole: Whole) -> None:
+        """The client has a whole answer."""
+        story = exchange.request.story
+        story.status = 200
+        story.outcome = "incomplete" if whole.incomplete else "completed"
+        story.finish_reason = whole.finish_reason
+        self.remember(exchange.request, whole.ids)
+        self._settle(exchange.request, whole.usage, lambda: whole.text)
+
+    def whole_left(self, exchange: WholeExchange) -> None:
+        """The client went before the whole answer came."""
+        story = exchange.request.story
+        story.outcome, story.status = "client_closed", CLIENT_CLOSED
+        if exchange.accepted:
+            self._settle(exchange.request, None, lambda: "")
+        else:
+            self.close(story)
+
+    def remember(self, request: Request, ids: Iterable[str]) -> None:
+        """Note which account and channel group the answer's ids belong to."""
+        channel = request.snapshot.catalog.channel(request.story.channel or "")
+        if channel is not None and request.asked.stores:
+            self._ownership.remember(ids, request.account, channel.group or channel.name)
+
+    async def estimate(self, request: Request, usage: Usage | None, text: str) -> Told:
+        """The counts of an accepted request: the upstream's where told, the tokenizer's for the rest."""
+        known = usage or Usage()
+        if known.input is None:
+            prompt = await estimate_prompt(request.dialect, request.asked, self.tokenizer)
+            known = structs.replace(known, input=prompt)
+        if known.output is None:
+            known = structs.replace(known, output=await self.tokenizer.count((text,)))
+        return Told(usage=known, source="estimated")
+
+    def _note_answer(self, stream: Stream) -> None:
+        story, watcher = stream.request.story, stream.watcher
+        if watcher is not None:
+            story.outcome = "incomplete" if watcher.incomplete else "completed"
+            story.finish_reason = watcher.finish_reason
+            self.remember(stream.request, watcher.ids)
+
+    def _settle(self, request: Request, usage: Usage | None, text: Callable[[], str]) -> None:
+        if usage is not None and usage.input is not None and usage.output is not None:
+            self.close(request.story, Told(usage=usage, source="upstream"))
+        else:
+            self._after(self._settle_estimated(request, usage, text()))
+
+    async def _settle_estimated(self, request: Request, usage: Usage | None, text: str) -> None:
+        self.close(request.story, await self.estimate(request, usage, text))
+
+    def _after(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def estimate_prompt(dialect: Dialect, asked: Asked, tokenizer: Tokenizer) -> int:
+    """The tokens of the prompt by the tokenizer, at least one."""
+    texts = await tokenizer.count(dialect.prompt_texts(asked))
+    return max(1, texts + IMAGE_TOKENS * dialect.image_count(asked))
+
+
+def _note_failure(story: Story, dialect: Dialect, failure: Failure) -> None:
+    """Type and code as the caller was told them."""
+    _, body = dialect.error_answer(failure, story.incoming.id)
+    told = json.decode(body)["error"]
+    story.error_type, story.error_code = told["type"], told.get("code")
+    story.error_message = failure.message

@@ -1,0 +1,112 @@
+"""One streaming request: channels in turn until one speaks, and an end that the client can read."""
+
+from msgspec import Struct
+
+from tidegate.core.failure import Failure
+from tidegate.core.usage import Usage
+from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
+from tidegate.engine.relay import Relay, Terms
+from tidegate.engine.signals import Phase, Progress
+from tidegate.exchange.attempt import Ended, Refusal, StreamAttempt
+from tidegate.exchange.ports import ClientPipe
+from tidegate.exchange.request import Request
+from tidegate.protocols.base import Watcher
+from tidegate.routing.catalog import Candidate
+from tidegate.routing.plan import Plan
+
+
+class Stream(Struct, kw_only=True):
+    """The state of one streaming request over its attempts."""
+
+    request: Request
+    pipe: ClientPipe
+    progress: Progress
+    terms: Terms
+    comment: bytes
+    attempt: StreamAttempt | None = None
+    """The last one."""
+
+    @classmethod
+    def of(cls, request: Request, pipe: ClientPipe) -> "Stream":
+        """A request of which nothing has been tried."""
+        settings = request.snapshot.settings
+        start = request.story.incoming.accepted_at
+        limits = settings.limits(request.snapshot.catalog.model(request.asked.model))
+        return cls(
+            request=request,
+            pipe=pipe,
+            progress=Progress(accepted_at=start, attempt_at=start, heard_at=start, wrote_at=start),
+            terms=Terms(limits, settings.wording, settings.max_event_bytes),
+            comment=f": {settings.keepalive_comment}\n".encode(),
+        )
+
+    @property
+    def watcher(self) -> Watcher | None:
+        """What has been read of the last attempt's stream."""
+        return None if self.attempt is None else self.attempt.relay.watcher
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the last attempt's upstream told of usage."""
+        return None if self.watcher is None else self.watcher.usage
+
+    def text(self) -> str:
+        """All output of the last attempt."""
+        return "" if self.watcher is None else self.watcher.text()
+
+    @property
+    def owes_usage(self) -> bool:
+        """Whether a complete stream still lacks a usage chunk that the caller asked for."""
+        return self.watcher is not None and self.watcher.owes_usage
+
+    def closing(self, estimate: Usage) -> bytes:
+        """What ends a stream that owes usage."""
+        return b"" if self.watcher is None else self.watcher.closing(estimate)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the last upstream took the request."""
+        return self.attempt is not None and self.attempt.refusal.accepted
+
+    async def run(self, plan: Plan) -> Ended:
+        """Serve the stream to its end; the client has its end mark or error when this returns.
+
+        Complete with a usage chunk owed is the one exception: `closing` ends it.
+        """
+        ended = await self.request.tries(self._once).run(plan)
+        match ended:
+            case Complete() | AppendError():
+                pass
+            case Failover(failure) | Refuse(failure):
+                self._tell(failure)
+        return ended
+
+    async def _once(self, candidate: Candidate, body: bytes, refusal: Refusal) -> Ended:
+        request, clock = self.request, self.request.world.clock
+        self.progress.begin_attempt(clock())
+        watcher = request.watcher(candidate)
+        relay = Relay(watcher, self.progress, self.terms, self._replay)
+        attempt = StreamAttempt(relay, self.pipe, self.progress, refusal, self.comment, clock)
+        self.attempt = attempt
+        call = request.open(candidate, body, attempt)
+        request.heartbeat.add(attempt)
+        try:
+            return request.cleaned(await attempt.run(call), candidate)
+        finally:
+            request.heartbeat.remove(attempt)
+
+    def _replay(self, body: bytes) -> bytes | Failure:
+        """A whole JSON answer where a stream was asked for is sent as the stream that says the same."""
+        dialect, asked = self.request.dialect, self.request.asked
+        whole = dialect.read_whole(asked, body)
+        if isinstance(whole, Failure):
+            return whole
+        return whole.failure or dialect.replay(asked, body)
+
+    def _tell(self, failure: Failure) -> None:
+        """Nothing useful was sent: a plain HTTP error, or an event where status 200 has gone out."""
+        match self.progress.phase:
+            case Phase.SILENT:
+                self.request.refuse(self.pipe, failure)
+            case Phase.OPENED | Phase.SPOKEN:
+                self.pipe.finish(self.request.watcher(None).error_event(failure))

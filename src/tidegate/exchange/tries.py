@@ -1,0 +1,133 @@
+"""The loop over channels: which is tried next, what is noted of each try, and what all failures come to."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from tidegate.core.failure import Failure, Fault, Kind, fault
+from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
+from tidegate.engine.verdict import merge_failures
+from tidegate.exchange.attempt import Ended, Refusal
+from tidegate.exchange.story import Story
+from tidegate.protocols.base import Asked, Dialect, Repair
+from tidegate.protocols.failures import counts_against_channel
+from tidegate.routing.breaker import Health, Turn
+from tidegate.routing.catalog import Candidate
+from tidegate.routing.plan import Plan
+
+Once: TypeAlias = Callable[[Candidate, bytes, Refusal], Awaitable[Ended]]
+"""One call on a channel with a body. May be cancelled."""
+NewRefusal: TypeAlias = Callable[[], Refusal]
+
+
+class Tries(Struct):
+    """The attempts of one request."""
+
+    dialect: Dialect
+    asked: Asked
+    story: Story
+    health: Health
+    clock: Callable[[], float]
+    """Monotonic seconds."""
+    wall: Callable[[], float]
+    """Unix seconds."""
+    max_attempts: int
+    once: Once
+    new_refusal: NewRefusal
+    repaired: bool = False
+    """Whether the request's one repair has been used."""
+
+    async def run(self, plan: Plan) -> Ended:
+        """Try channels until one serves, the request is refused, or none is left (Failover)."""
+        failures: list[Failure] = []
+        for planned in plan.attempts:
+            if len(failures) == self.max_attempts:
+                break
+            candidate = planned.candidate
+            turn = self.health.begin(candidate.channel.name, candidate.upstream_model, self.clock())
+            if turn is None:
+                continue
+            ended = await self._on_channel(candidate, turn)
+            match ended:
+                case Complete() | AppendError() | Refuse():
+                    return ended
+                case Failover(failure):
+                    failures.append(failure)
+                    if failure.kind is Kind.DRAINING:
+                        return ended
+        return Failover(merge_failures(failures) if failures else self._none_left(plan))
+
+    async def _on_channel(self, candidate: Candidate, turn: Turn) -> Ended:
+        self.story.channel = candidate.channel.name
+        body = self.dialect.write_request(self.asked, candidate.upstream_model)
+        ended, repair = await self._noted(candidate, body, turn)
+        if repair is not None:
+            self.repaired = True
+            body = self.dialect.write_repaired(self.asked, candidate.upstream_model, repair)
+            ended, _ = await self._noted(candidate, body, turn)
+        return ended
+
+    async def _noted(self, candidate: Candidate, body: bytes, turn: Turn) -> tuple[Ended, Repair | None]:
+        """One call, its note in the story, its weight for the channel's health; a repair if it needs one."""
+        started, started_at = self.clock(), self.wall()
+        refusal = self.new_refusal()
+        ended: Ended | None = None
+        repair: Repair | None = None
+        try:
+            ended = await self.once(candidate, body, refusal)
+            repair = self._repair_for(ended)
+        finally:
+            now = self.clock()
+            self.story.add_attempt(
+                candidate,
+                outcome=outcome_of(ended, repair),
+                status=refusal.status,
+                failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
+                started_at=started_at,
+                duration=now - started,
+            )
+            if ended is None:
+                self.health.released(turn, now)
+        if repair is None:
+            self._weigh(ended, turn, refusal.status, now)
+        return ended, repair
+
+    def _repair_for(self, ended: Ended) -> Repair | None:
+        match ended:
+            case Failover(failure) | Refuse(failure) if not self.repaired:
+                return self.dialect.repair(self.asked, failure)
+            case Complete() | AppendError() | Failover() | Refuse():
+                return None
+
+    def _weigh(self, ended: Ended, turn: Turn, status: int | None, now: float) -> None:
+        match ended:
+            case Complete():
+                self.health.succeeded(turn)
+            case AppendError(failure) | Failover(failure) if _is_the_channel_s(failure, status):
+                self.health.failed(turn, now, failure.message, failure.retry_after)
+            case AppendError() | Failover() | Refuse():
+                self.health.released(turn, now)
+
+    def _none_left(self, plan: Plan) -> Failure:
+        available_at = plan.available_at
+        return Failure(
+            kind=Kind.NO_CHANNEL,
+            message=f"No channel is available for model {self.asked.model}.",
+            retry_after=None if available_at is None else max(1.0, available_at - self.clock()),
+        )
+
+
+def _is_the_channel_s(failure: Failure, status: int | None) -> bool:
+    return fault(failure.kind) is Fault.UPSTREAM and counts_against_channel(status, failure)
+
+
+def outcome_of(ended: Ended | None, repair: Repair | None) -> str:
+    """The word for the row; None: the attempt was cancelled."""
+    match ended:
+        case None:
+            return "abandoned"
+        case Complete():
+            return "served"
+        case AppendError() | Failover() | Refuse():
+            return "failed" if repair is None else "repaired"

@@ -1,0 +1,197 @@
+"""Watches a Chat Completions stream on its way to a caller of the same protocol."""
+
+import re
+
+from msgspec import json
+
+from tidegate.core.failure import Failure, Kind
+from tidegate.core.sse import Form, Frame, reframed
+from tidegate.core.usage import Usage
+from tidegate.protocols.base import Asked, Clean, Said, Seed
+from tidegate.protocols.chat import errors, usage, wire
+from tidegate.protocols.event_edits import cleaned, with_data, with_model
+from tidegate.protocols.reading import load
+from tidegate.protocols.transcript import Transcript
+
+_DONE = b"data: [DONE]\n\n"
+_FOREIGN = frozenset({"message_stop", "response.completed", "response.incomplete", "keepalive", "ping"})
+_MODEL = re.compile(rb'"model"\s*:\s*"(?:[^"\\]|\\.)*"')
+
+
+class ChatWatcher:
+    """Reads chunks; knows when every choice has finished and what the caller is still owed."""
+
+    def __init__(self, asked: Asked, clean: Clean, seed: Seed) -> None:
+        self._asked = asked
+        self._clean = clean
+        self._seed = seed
+        self._said = Transcript()
+        self._finishes: dict[int, str | None] = {}
+        self._finish_told = False
+        self._done = _DONE
+        self._last = wire.Chunk()
+        self._prefix, self._renamed = b"\0", b""
+        self.usage: Usage | None = None
+        self.finish_reason: str | None = None
+        self.failure: Failure | None = None
+        self.ids: list[str] = []
+
+    @property
+    def incomplete(self) -> bool:
+        """Cut by the token limit."""
+        return self.finish_reason == "length"
+
+    @property
+    def owes_usage(self) -> bool:
+        """The caller asked for a usage chunk and the upstream told no usage."""
+        return self._asked.wants_usage and self.usage is None
+
+    def read(self, frame: Frame) -> Said:
+        """What the chunk means; see `Watcher.read`."""
+        data = frame.data
+        if data.startswith(b"[DONE]"):
+            return self._read_done(frame)
+        if not data or data.isspace():
+            return Said.DROPPED
+        chunk = wire.parse(data)
+        if chunk is None:
+            return self._broken("an event of the upstream is not a JSON object")
+        self._last = chunk
+        if chunk.error or frame.event == b"error":
+            self.failure = errors.read_error_event(load(data))
+            return Said.ERROR
+        if chunk.usage is not None:
+            self.usage = usage.read_usage(chunk.usage) or self.usage
+        if not chunk.choices:
+            return self._read_without_choices(chunk)
+        return self._read_choices(chunk.choices)
+
+    def outgoing(self, frame: Frame) -> bytes:
+        """The chunk for the caller: under the caller's model name, without an `event:` line."""
+        plain = frame.form is Form.PLAIN and frame.event is None
+        if self.failure is not None:
+            return self._outgoing_error(frame)
+        if frame.data[:1] == b"[":
+            return b""  # the end mark waits for a usage chunk that may be owed: see closing
+        chunk = self._last
+        if chunk.model is None or chunk.model == self._asked.model:
+            return frame.raw if plain else reframed(frame, None)
+        if plain and frame.raw.startswith(self._prefix):
+            return self._renamed + frame.raw[len(self._prefix) :]
+        renamed = with_data(frame, with_model(frame.data, self._asked.model), None)
+        if plain:
+            self._remember_prefix(frame.raw, renamed)
+        return renamed
+
+    def text(self) -> str:
+        """Content, reasoning, refusals, tool names and arguments, in order."""
+        return self._said.text()
+
+    def error_event(self, failure: Failure) -> bytes:
+        """The error object in a chunk's place."""
+        return errors.error_event(failure)
+
+    def closing(self, estimate: Usage | None) -> bytes:
+        """The estimated usage chunk if one is owed, and the end mark: the upstream's if it sent one."""
+        if estimate is None or not self.owes_usage:
+            return self._done
+        chunk: dict[str, object] = {
+            "id": self._last.id or "chatcmpl-" + self._seed.id,
+            "object": "chat.completion.chunk",
+            "created": self._last.created or self._seed.now,
+            "model": self._asked.model,
+            "choices": [],
+            "usage": usage.write_usage(estimate),
+        }
+        return b"data: " + json.encode(chunk) + b"\n\n" + self._done
+
+    def _read_done(self, frame: Frame) -> Said:
+        # Some servers write "" for a finish; that counts only once the end mark confirms it.
+        reasons = self._finishes.values()
+        if None in reasons or len(reasons) < self._asked.choices:
+            return self._broken("the upstream ended the stream without a finish reason")
+        plain = frame.form is Form.PLAIN and frame.event is None
+        self._done = frame.raw if plain else _DONE
+        self.finish_reason = self.finish_reason or "stop"
+        return Said.END
+
+    def _read_without_choices(self, chunk: wire.Chunk) -> Said:
+        if chunk.type is not None and chunk.type in _FOREIGN:
+            return Said.DROPPED
+        if chunk.usage is not None and chunk.choices is not None and not self._asked.wants_usage:
+            return Said.DROPPED
+        return Said.NOISE
+
+    def _read_choices(self, choices: list[wire.Choice]) -> Said:
+        said = Said.NOISE
+        for choice in choices:
+            reason = choice.finish_reason
+            if reason and "error" in reason:
+                return self._broken(f"the upstream ended with finish reason {reason!r}"[:200])
+            if reason:
+                self.finish_reason = reason
+                said = Said.OUTPUT
+            self._finishes[choice.index] = reason or self._finishes.get(choice.index) or reason
+            delta = choice.delta
+            if delta is not None and self._reads_output(delta):
+                said = Said.OUTPUT
+        if said is Said.OUTPUT and self.finish_reason and not self._finish_told and self._all_finished():
+            self._finish_told = True
+            return Said.FINISH
+        return said
+
+    def _reads_output(self, delta: wire.Delta) -> bool:
+        """Whether the delta carries output; what is text of it is kept for an estimate."""
+        if isinstance(delta.content, str) and delta.content:
+            self._said.add(delta.content)
+            return True
+        found = False
+        for text in (delta.reasoning_content or delta.reasoning, delta.refusal):
+            if text:
+                self._said.add(text if isinstance(text, str) else str(text))
+                found = True
+        for call in delta.tool_calls or ():
+            found = True
+            if call.function is not None:
+                arguments = call.function.arguments or ""
+                self._said.add((call.function.name or "") + str(arguments))
+        others = (
+            delta.content,
+            delta.function_call,
+            delta.annotations,
+            delta.audio,
+            delta.images,
+            delta.reasoning_details,
+        )
+        return found or any(others)
+
+    def _all_finished(self) -> bool:
+        return len(self._finishes) >= self._asked.choices and all(self._finishes.values())
+
+    def _broken(self, message: str) -> Said:
+        self.failure = Failure(kind=Kind.UPSTREAM, message=message)
+        return Said.BROKEN
+
+    def _outgoing_error(self, frame: Frame) -> bytes:
+        """The upstream's own error, cleaned; one that clients could not read is told in the usual form."""
+        payload = load(frame.data)
+        if isinstance(payload, dict) and isinstance(payload.get("error"), dict):
+            data = cleaned(frame.data, self._clean)
+            plain = data == frame.data and frame.form is Form.PLAIN and frame.event is None
+            return frame.raw if plain else with_data(frame, data, None)
+        failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")
+        return errors.error_event(_with_message(failure, self._clean(failure.message)))
+
+    def _remember_prefix(self, raw: bytes, renamed: bytes) -> None:
+        """Chunks of a stream begin alike; the next one with this beginning needs no second look."""
+        match = _MODEL.search(raw)
+        if match is None:
+            return
+        end = match.end()
+        moved = end + len(renamed) - len(raw)
+        if raw[end:] == renamed[moved:]:
+            self._prefix, self._renamed = raw[:end], renamed[:moved]
+
+
+def _with_message(failure: Failure, message: str) -> Failure:
+    return Failure(kind=failure.kind, message=message, type=failure.type, code=failure.code)

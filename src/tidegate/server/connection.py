@@ -1,0 +1,95 @@
+"""aiohttp's connection, taught to tell a pipe about back-pressure and to answer bad HTTP in JSON."""
+
+import logging
+from collections.abc import Callable
+
+from aiohttp import web
+from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
+from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_request import BaseRequest
+
+from tidegate.core.failure import Failure, Kind
+from tidegate.server.client_pipe import TransportPipe
+
+log = logging.getLogger(__name__)
+
+Answer = Callable[[str, Failure], web.Response]
+"""A path and a failure as the error answer of that path's protocol."""
+
+
+class Connection(RequestHandler):
+    """One client connection."""
+
+    __slots__ = ("_answer", "_last_read", "pipe")
+
+    def __init__(self, manager: "ConnectionFactory", *, answer: Answer, **settings: object) -> None:
+        super().__init__(manager, loop=manager.loop, **settings)  # type: ignore[arg-type]
+        self.pipe: TransportPipe | None = None
+        self._answer = answer
+        self._last_read = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Keeps the start of the last read: an answer to bad HTTP needs the path."""
+        self._last_read = data
+        super().data_received(data)
+
+    @property
+    def writing_paused(self) -> bool:
+        """Whether the client is behind with what was written before."""
+        return self._paused
+
+    def pause_writing(self) -> None:
+        """The client reads slower than the answer comes."""
+        super().pause_writing()
+        if self.pipe is not None:
+            self.pipe.pause()
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        super().resume_writing()
+        if self.pipe is not None:
+            self.pipe.resume()
+
+    def handle_error(
+        self,
+        request: BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Bad HTTP, or a fault of our own, in the error form of the route that was called."""
+        del message
+        if status >= 500:
+            log.error("a request failed by a fault of the gateway", exc_info=exc)
+        if request.writer.output_size > 0 or (self.pipe is not None and self.pipe.begun):
+            raise ConnectionError("the answer has begun already")
+        response = self._answer(self._path(), _failure(status, exc))
+        response.force_close()
+        return response
+
+    def _path(self) -> str:
+        words = self._last_read[:2048].split(b" ", 2)
+        return words[1].decode("ascii", "replace") if len(words) > 1 else ""
+
+
+def _failure(status: int, exc: BaseException | None) -> Failure:
+    too_large = isinstance(exc, LineTooLong) or (
+        isinstance(exc, BadHttpMessage) and "Too many headers" in exc.message
+    )
+    if too_large:
+        return Failure(kind=Kind.HEADERS_TOO_LARGE, message="The request headers exceed the maximum size.")
+    if status < 500:
+        return Failure(kind=Kind.INVALID_REQUEST, message="The request is not valid HTTP.")
+    return Failure(kind=Kind.INTERNAL, message="The server had an internal error.")
+
+
+class ConnectionFactory(web.Server):
+    """Makes a Connection for each client."""
+
+    def __init__(self, handler: Callable[..., object], *, answer: Answer, **settings: object) -> None:
+        super().__init__(handler, handler_cancellation=True, **settings)  # type: ignore[arg-type]
+        self.loop = self._loop
+        self._answer = answer
+
+    def __call__(self) -> Connection:
+        return Connection(self, answer=self._answer, **self._kwargs)

@@ -1,0 +1,150 @@
+"""The data plane: takes key and raw body of each request and hands them to the exchange; nothing else."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from aiohttp import HttpVersion11, web
+from aiohttp.web_request import BaseRequest
+from msgspec import Struct
+
+from tidegate.core.failure import Failure, Kind
+from tidegate.core.protocol import Protocol
+from tidegate.exchange.lifecycle import Exchange
+from tidegate.exchange.story import Incoming
+from tidegate.routing.catalog import Key
+from tidegate.server import answers, cors
+from tidegate.server.body import TOO_LARGE, read_body
+from tidegate.server.client_pipe import Framing, TransportPipe
+from tidegate.server.connection import Connection
+from tidegate.server.directory import Directory
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_DATA_ROUTES = {
+    "/v1/chat/completions": Protocol.CHAT,
+    "/v1/responses": Protocol.RESPONSES,
+    "/v1/messages": Protocol.MESSAGES,
+    "/v1/messages/count_tokens": Protocol.MESSAGES,
+}
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """The settings of `[server]` that hold for each request; `body_timeout` in seconds."""
+
+    max_body_bytes: int
+    body_timeout: float
+    cors_origins: tuple[str, ...] = ()
+
+
+class DataPlane:
+    """Answers every request of the data plane; what else there is goes to `others`."""
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        directory: Directory,
+        rules: Rules,
+        new_id: Callable[[], str],
+        others: Callable[[BaseRequest], Awaitable[web.StreamResponse] | None],
+    ) -> None:
+        self.rules = rules
+        self._exchange = exchange
+        self._directory = directory
+        self._new_id = new_id
+        self._others = others
+
+    async def __call__(self, request: BaseRequest) -> web.StreamResponse:
+        """Route one request."""
+        path = request.path
+        protocol = _DATA_ROUTES.get(path)
+        if protocol is not None:
+            return await self._data_route(request, path, protocol)
+        other = self._others(request)
+        if other is not None:
+            return await other
+        headers = _headers(request)
+        extra = cors.allowed(self.rules.cors_origins, headers)
+        return await self._directory.answer(request.method, path, headers, self._request_id(), extra)
+
+    async def _data_route(self, request: BaseRequest, path: str, protocol: Protocol) -> web.StreamResponse:
+        connection = request.protocol
+        transport = request.transport
+        if transport is None or not isinstance(connection, Connection):
+            return answers.CLOSED
+        headers = _headers(request)
+        incoming = self._incoming(protocol, headers)
+        extra = cors.allowed(self.rules.cors_origins, headers)
+        if request.method == "OPTIONS" and extra:
+            return web.Response(status=204, headers=[*extra, *cors.preflight(headers, "POST")])
+        pipe = TransportPipe(
+            transport,
+            [*answers.request_id_headers(incoming.id, protocol), *extra],
+            framing=Framing.CHUNKED if request.version >= HttpVersion11 else Framing.CLOSE,
+            keep_alive=bool(request.keep_alive),
+        )
+        pipe.paused = connection.writing_paused
+        connection.pipe = pipe
+        try:
+            await self._exchange_on(request, path, incoming, pipe)
+        finally:
+            connection.pipe = None
+        return answers.KEPT if pipe.keep_alive else answers.CLOSED
+
+    async def _exchange_on(
+        self, request: BaseRequest, path: str, incoming: Incoming, pipe: TransportPipe
+    ) -> None:
+        exchange = self._exchange
+        key = self._key(request, incoming)
+        if isinstance(key, Failure):
+            pipe.close_after_unread(body_ended=request.content.is_eof())
+            exchange.reject(incoming, None, key, pipe)
+            return
+        try:
+            body = await self._body(request, incoming)
+        except (asyncio.CancelledError, ConnectionError):
+            exchange.left_early(incoming, key)
+            raise
+        if isinstance(body, Failure):
+            pipe.close_after_unread(body_ended=request.content.is_eof())
+            exchange.reject(incoming, key, body, pipe)
+        elif path.endswith("/count_tokens"):
+            await exchange.count(incoming, key, body, pipe)
+        else:
+            await exchange.serve(incoming, key, body, pipe)
+
+    def _key(self, request: BaseRequest, incoming: Incoming) -> Key | Failure:
+        if request.method != "POST":
+            message = f"{request.method} is not allowed here; use POST."
+            return Failure(kind=Kind.METHOD_NOT_ALLOWED, message=message, allow="POST")
+        return self._exchange.identify(incoming)
+
+    async def _body(self, request: BaseRequest, incoming: Incoming) -> bytes | Failure:
+        rules, headers = self.rules, incoming.headers
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > rules.max_body_bytes:
+            return TOO_LARGE
+        if headers.get("expect", "").lower() == "100-continue" and request.transport is not None:
+            request.transport.write(_CONTINUE)
+        encoding = headers.get("content-encoding", "")
+        return await read_body(request.content, encoding, rules.max_body_bytes, rules.body_timeout)
+
+    def _incoming(self, protocol: Protocol, headers: Mapping[str, str]) -> Incoming:
+        world = self._exchange.world
+        return Incoming(
+            id=self._request_id(),
+            protocol=protocol,
+            accepted_at=world.clock(),
+            created_at=world.wall(),
+            headers=headers,
+        )
+
+    def _request_id(self) -> str:
+        return "req_" + self._new_id()
+
+
+def _headers(request: BaseRequest) -> dict[str, str]:
+    """Names in lower case; lines of one name are one value (RFC 9110, section 5.2)."""
+    headers: dict[str, str] = {}
+    for written, value in request.headers.items():
+        name = written.lower()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
