@@ -61,6 +61,9 @@ class ChatTranscript:
                 for piece in pieces:
                     yield from self._all(Part.OUTPUT, {member: piece})
 
+    def said(self, beat: Beat) -> bytes:
+        return beat.data
+
     def failure(self, trouble: Trouble, form: ErrorForm) -> Beat:
         error = error_object(Protocol.CHAT, trouble)
         match form:

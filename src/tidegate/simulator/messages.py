@@ -57,6 +57,9 @@ class MessagesTranscript:
         yield _beat(Part.FINISH, "message_delta", **ending)
         yield _beat(Part.END, "message_stop")
 
+    def said(self, beat: Beat) -> bytes:
+        return beat.data
+
     def failure(self, trouble: Trouble, form: ErrorForm) -> Beat:
         del form  # this protocol has one
         return _beat(Part.FRAME, "error", error=error_object(Protocol.MESSAGES, trouble))

@@ -1,7 +1,8 @@
 """A Responses answer, whole and event by event."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
+from functools import partial
 
 import msgspec
 
@@ -43,6 +44,7 @@ class ResponsesTranscript:
         self._number = 0
         self._done: list[Json] = []
         self._open: _Open | None = None
+        self._coming: tuple[Beat, Callable[[], object]] | None = None
 
     def beats(self) -> Iterator[Beat]:
         begun = _response(self._ask, self._plot, Status.IN_PROGRESS, [])
@@ -51,18 +53,25 @@ class ResponsesTranscript:
         for index, block in enumerate(self._plot.blocks):
             item = _item(self._plot, block, index, Status.IN_PROGRESS)
             opens = Part.FRAME if isinstance(block, Reasoning | Text | Refused) else Part.OUTPUT
-            self._open = _Open(item)
-            yield self._tell(opens, "response.output_item.added", output_index=index, item=item)
+            added = self._tell(opens, "response.output_item.added", output_index=index, item=item)
+            yield self._then(added, partial(self._opened, _Open(item)))
             yield from self._grow(block, item, index)
             final = _item(self._plot, block, index, _status_of(self._plot, index))
-            self._open = None
-            self._done.append(final)
             # An item that never said a word of its own says it here: its carrier is output.
             closes = Part.OUTPUT if isinstance(block, Reasoning) and not block.shown else Part.FRAME
-            yield self._tell(closes, "response.output_item.done", output_index=index, item=final)
+            done = self._tell(closes, "response.output_item.done", output_index=index, item=final)
+            yield self._then(done, partial(self._closed, final))
         status = _final_status(self._plot)
         response = _response(self._ask, self._plot, status, self._done)
         yield self._tell(Part.END, f"response.{status.value}", response=response)
+
+    def said(self, beat: Beat) -> bytes:
+        if self._coming is not None and self._coming[0] is beat:
+            self._coming[1]()
+            self._coming = None
+        number, self._number = self._number, self._number + 1
+        after_type = len(f'{{"type":"{beat.name}"')
+        return b'%b,"sequence_number":%d%b' % (beat.data[:after_type], number, beat.data[after_type:])
 
     def failure(self, trouble: Trouble, form: ErrorForm) -> Beat:
         code = trouble.code or words_of(trouble.kind).responses_code
@@ -100,11 +109,11 @@ class ResponsesTranscript:
     ) -> Iterator[Beat]:
         place = {**place, form.index: 0}
         yield self._tell(Part.FRAME, f"response.{form.part}.added", **place, part=form.made("", None))
-        self._open = _Open(item, form.member, form)
+        growing = self._opened(_Open(item, form.member, form))
         for piece in pieces:
-            self._open.said.append(piece)
             more: Json = {"delta": piece, **form.extra}
-            yield self._tell(Part.OUTPUT, f"response.{form.event}.delta", **place, **more)
+            delta = self._tell(Part.OUTPUT, f"response.{form.event}.delta", **place, **more)
+            yield self._then(delta, partial(growing.append, piece))
         if note is not None:
             yield self._tell(
                 Part.OUTPUT,
@@ -120,16 +129,29 @@ class ResponsesTranscript:
 
     def _called(self, call: Call, item: Json, place: Json) -> Iterator[Beat]:
         event, member = _CALL_WORDS[call.tool.form]
-        self._open = _Open(item, member)
+        growing = self._opened(_Open(item, member))
         for piece in call.pieces:
-            self._open.said.append(piece)
-            yield self._tell(Part.OUTPUT, f"response.{event}.delta", **place, delta=piece)
+            delta = self._tell(Part.OUTPUT, f"response.{event}.delta", **place, delta=piece)
+            yield self._then(delta, partial(growing.append, piece))
         final: Json = {member: "".join(call.pieces)}
         yield self._tell(Part.FRAME, f"response.{event}.done", **place, **final)
 
     def _tell(self, part: Part, name: str, /, **members: object) -> Beat:
-        number, self._number = self._number, self._number + 1
-        return Beat(part, msgspec.json.encode({"type": name, "sequence_number": number, **members}), name)
+        # The number is put in when the event is said: other events may come between.
+        return Beat(part, msgspec.json.encode({"type": name, **members}), name)
+
+    def _then(self, beat: Beat, effect: Callable[[], object]) -> Beat:
+        """Has `effect` when the event is said, and not before."""
+        self._coming = (beat, effect)
+        return beat
+
+    def _opened(self, item: "_Open") -> list[str]:
+        self._open = item
+        return item.said
+
+    def _closed(self, item: Json) -> None:
+        self._open = None
+        self._done.append(item)
 
 
 class _Open(msgspec.Struct):

@@ -44,6 +44,10 @@ class Transcript(Interface):
         """The whole answer."""
         ...
 
+    def said(self, beat: Beat) -> bytes:
+        """The data of an event that is being said now; the transcript takes note of it."""
+        ...
+
     def failure(self, trouble: Trouble, form: ErrorForm) -> Beat:
         """The error event at the place reached."""
         ...
@@ -227,11 +231,13 @@ class _Performance:
     def _say(self, beat: Beat) -> Steps:
         self._events += 1
         last = beat.part is Part.END and self._wish.no_final_blank
-        yield Say(self._framing.event(beat.name, beat.data, closed=not last))
+        yield Say(self._framing.event(beat.name, self._transcript.said(beat), closed=not last))
 
     def _ping(self) -> bytes:
         beat = self._transcript.ping()
-        return self._framing.comment("ping") if beat is None else self._framing.event(beat.name, beat.data)
+        if beat is None:
+            return self._framing.comment("ping")
+        return self._framing.event(beat.name, self._transcript.said(beat))
 
     def _pause(self, seconds: float) -> Steps:
         every = self._wish.ping_every
