@@ -25,6 +25,14 @@ from tidegate.simulator.plot import (
 from tidegate.simulator.script import Beat, Part
 from tidegate.simulator.trouble import ErrorForm, Trouble, error_object, words_of
 
+_NO_IMAGES: Json = {
+    "input_tokens": 0,
+    "input_tokens_details": {"image_tokens": 0, "text_tokens": 0},
+    "output_tokens": 0,
+    "total_tokens": 0,
+}
+"""Where tool usage is told, families without any have zero counts."""
+
 
 class Status(Enum):
     """How far a response, or an item of it, has come."""
@@ -249,7 +257,10 @@ def _response(ask: Ask, plot: Plot, status: Status, output: list[Json]) -> Json:
     if ended:
         response["completed_at"] = CREATED
     if plot.tokens.searches and ended:
-        response["tool_usage"] = {"web_search": {"num_requests": plot.tokens.searches}}
+        response["tool_usage"] = {
+            "image_gen": _NO_IMAGES,
+            "web_search": {"num_requests": plot.tokens.searches},
+        }
     return response
 
 

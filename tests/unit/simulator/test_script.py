@@ -1,12 +1,14 @@
+from itertools import islice
 from typing import Any
 
 import pytest
 
 from tidegate.core.protocol import Protocol
 from tidegate.simulator.parameters import Ending
+from tidegate.simulator.provider import Provider, Tally
 from tidegate.simulator.script import Close, Cut, Say, Stall, Step, Wait
 
-from .reading import asked
+from .reading import PATHS, asked, received, request
 
 
 def story(model: str, protocol: Protocol = Protocol.CHAT, **members: Any) -> list[str]:
@@ -80,12 +82,6 @@ def test_a_stall_without_end_is_the_last_step() -> None:
 
 
 def test_a_stall_may_show_signs_of_life_for_ever() -> None:
-    from itertools import islice
-
-    from tidegate.simulator.provider import Provider, Tally
-
-    from .reading import PATHS, received, request
-
     body = request(Protocol.MESSAGES, "sim;stall_after=0;ping_every=1s")
     steps = Provider(Tally()).answer(received(PATHS[Protocol.MESSAGES], body))
     last = list(islice(steps, 100))[-2:]

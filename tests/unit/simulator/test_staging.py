@@ -1,5 +1,6 @@
 import gzip
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -119,7 +120,7 @@ def test_a_split_leaves_byte_by_byte_and_loses_none() -> None:
     assert [e["choices"][0]["delta"] for _, e in events(body(steps))[:-1]] == [
         e["choices"][0]["delta"] for _, e in events(body(asked(CHAT)))[:-1]
     ]
-    assert all(isinstance(b, Breathe) for a, b in zip(steps, steps[1:], strict=False) if isinstance(a, Say))
+    assert all(isinstance(b, Breathe) for a, b in pairwise(steps) if isinstance(a, Say))
 
 
 def test_a_compressed_body_says_so_and_is_whole() -> None:
