@@ -170,6 +170,43 @@ def test_a_port_in_use_is_told(command: str) -> None:
     assert "Traceback" not in shown.stderr
 
 
+GATEWAY = """
+[server]
+port = 0
+{server}
+[[channels]]
+name = "c"
+protocol = "chat"
+base_url = "http://127.0.0.1:9/v1"
+api_key = "upstream-credential"
+models = ["m"]
+[[keys]]
+name = "k"
+key = "sk-tg-0123456789abcdef0123456789"
+"""
+
+
+@pytest.mark.parametrize(
+    ("server", "options", "code", "told"),
+    [
+        ("", ("--host", "192.0.2.1"), Exit.NO_CONNECTION, "not an address of this machine"),
+        ('host = "name.invalid"', (), Exit.NO_CONNECTION, "cannot listen on the configured server.host"),
+        ('tls_cert = "junk.pem"\ntls_key = "junk.pem"', (), Exit.USAGE, "no certificate and its key"),
+        ("unheard_of = 1", (), Exit.USAGE, "server.unheard_of"),
+        ("[", (), Exit.USAGE, "not valid TOML"),
+    ],
+)
+def test_why_the_gateway_does_not_start(
+    tmp_path: Path, server: str, options: tuple[str, ...], code: Exit, told: str
+) -> None:
+    (tmp_path / "junk.pem").write_text("junk")
+    (tmp_path / "tidegate.toml").write_text(GATEWAY.format(server=server))
+    shown = run("serve", *options, cwd=tmp_path)
+    assert told in shown.stderr
+    assert shown.returncode == code
+    assert "Traceback" not in shown.stderr
+
+
 def test_help_and_version_need_nothing_and_are_quick() -> None:
     started = time.monotonic()
     assert run("--version").stdout.startswith("tidegate ")

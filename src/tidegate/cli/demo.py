@@ -1,5 +1,8 @@
 """`tidegate demo`: the gateway and a simulated provider in one process, with a ready key."""
 
+import shutil
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,10 +15,10 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0: any free one.")] = 8080,
 ) -> None:
     """Run the gateway with a simulated provider: no file, no network and no credential needed."""
-    from tidegate import wiring  # late: `--help` need not load the servers
+    from tidegate.wiring import demo as run_demo  # late: `--help` need not load the servers
 
     try:
-        code = wiring.demo(host, port, announce)
+        code = run_demo(host, port, announce)
     except OSError as error:
         if error.filename is not None:
             raise  # a file, not the socket
@@ -25,11 +28,21 @@ def demo(
 
 def announce(base_url: str, key: str) -> None:
     """Print what a visitor needs to try the demo. `base_url` is without `/v1`."""
-    print(greeting(base_url, key), flush=True)
+    python = shown_path(Path(sys.executable), Path.cwd())
+    program = "tidegate" if shutil.which("tidegate") else f"{python} -m tidegate"
+    print(greeting(base_url, key, python=python, program=program), flush=True)
 
 
-def greeting(base_url: str, key: str) -> str:
-    """The base URL, the key, and commands and programs that work when pasted."""
+def shown_path(path: Path, folder: Path) -> str:
+    """`path` as a user in `folder` would type it."""
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def greeting(base_url: str, key: str, *, python: str, program: str) -> str:
+    """The base URL, the key, and commands and programs that work when pasted.
+
+    `python` and `program` are what starts this Python and this command line.
+    """
     return "\n".join(
         [
             "Tidegate demo: the gateway and a simulated provider. Ctrl-C ends it.",
@@ -42,9 +55,13 @@ def greeting(base_url: str, key: str) -> str:
             *_section("Chat Completions with curl", curl_chat(base_url, key)),
             *_section("Responses with curl", curl_responses(base_url, key)),
             *_section("Messages with curl", curl_messages(base_url, key)),
-            *_section("Tidegate's own client", own_client(base_url, key)),
-            *_section("Python, openai (pip install openai)", python_openai(base_url, key)),
-            *_section("Python, anthropic (pip install anthropic)", python_anthropic(base_url, key)),
+            *_section("Tidegate's own client", own_client(base_url, key, program)),
+            *_section(
+                f"Python: paste into {python} (needs: pip install openai)", python_openai(base_url, key)
+            ),
+            *_section(
+                f"Python: paste into {python} (needs: pip install anthropic)", python_anthropic(base_url, key)
+            ),
         ]
     )
 
@@ -79,12 +96,12 @@ def _curl(url: str, headers: list[str], body: str) -> str:
     return f"curl -N {url} {flags} \\\n  -d '{body}'"
 
 
-def own_client(base_url: str, key: str) -> str:
+def own_client(base_url: str, key: str, program: str) -> str:
     """The commands that show a stream and a broken stream."""
     return (
         f"export TIDEGATE_BASE_URL={base_url} TIDEGATE_KEY={key}\n"
-        'tidegate stream --protocol messages --model sim "Say hello"\n'
-        'tidegate stream --protocol chat --model "sim;cut_after=5" "Say hello"'
+        f'{program} stream --protocol messages --model sim "Say hello"\n'
+        f'{program} stream --protocol chat --model "sim;cut_after=5" "Say hello"'
     )
 
 

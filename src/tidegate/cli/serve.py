@@ -1,5 +1,6 @@
 """`tidegate serve`: runs the gateway."""
 
+import ssl
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -34,18 +35,36 @@ def serve(
             f"{config}: no such file",
             mend="name one with --config or TIDEGATE_CONFIG, or try `tidegate demo`, which needs none",
         )
-    from tidegate import wiring  # late: `--help` need not load the servers
-    from tidegate.config import ConfigError
+    from tidegate.config import ConfigError  # late, all three: `--help` need not load the servers
+    from tidegate.storage.database import DatabaseUnusable
+    from tidegate.wiring import serve as run_gateway
 
     try:
-        code = wiring.serve(config, host, port, workers)
+        code = run_gateway(config, host, port, workers)
     except ConfigError as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)
         raise typer.Exit(Exit.USAGE) from error
+    except DatabaseUnusable as error:
+        raise Complaint(str(error)) from error
     except OSError as error:
         if error.filename is not None:
             raise  # a file, not the socket
-        where = f"{host or 'the configured host'}:{'the configured port' if port is None else port}"
-        raise no_listening(error, where) from error
+        if isinstance(error, ssl.SSLError):
+            raise _no_certificate(error) from error
+        raise no_listening(error, _where(host, port)) from error
     raise typer.Exit(code)
+
+
+def _where(host: str | None, port: int | None) -> str:
+    if host is None and port is None:
+        return "the configured server.host and server.port"
+    return f"{host or 'the configured host'}, {'the configured port' if port is None else f'port {port}'}"
+
+
+def _no_certificate(error: ssl.SSLError) -> Complaint:
+    reason = error.reason or error.strerror or "unreadable"
+    return Complaint(
+        f"server.tls_cert and server.tls_key are no certificate and its key: {reason}",
+        mend="name two PEM files that belong together",
+    )

@@ -3,6 +3,7 @@
 import ast
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_each_program_is_python(program: object) -> None:
 
 
 def test_the_greeting_names_everything_that_is_needed() -> None:
-    text = demo.greeting(BASE, KEY)
+    text = demo.greeting(BASE, KEY, python=".venv/bin/python", program=".venv/bin/tidegate")
     assert text.count("curl -N") == 3
     for word in (
         f"base URL  {BASE}",
@@ -39,5 +40,12 @@ def test_the_greeting_names_everything_that_is_needed() -> None:
         "sim;ttft=2s;rate=20",
         "from openai",
         "from anthropic",
+        ".venv/bin/tidegate stream",
     ):
         assert word in text
+
+
+def test_programs_are_named_as_a_user_would_type_them() -> None:
+    folder = Path("/srv/clone")
+    assert demo.shown_path(folder / ".venv" / "bin" / "python", folder) == ".venv/bin/python"
+    assert demo.shown_path(Path("/usr/bin/python3"), folder) == "/usr/bin/python3"
