@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-_SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,9})?")
-_MILLISECONDS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
+_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+_MILLISECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 _HTTP_DATE = re.compile(
     r"[A-Z][a-z]{2}, (?P<day>\d{2}) (?P<month>[A-Z][a-z]{2}) (?P<year>(?:19|20)\d{2})"
     r" (?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2}) GMT"
