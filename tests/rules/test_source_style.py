@@ -13,7 +13,7 @@ SOURCES = sorted(SRC.rglob("*.py"))
 PYTHON = sorted(path for top in ("src", "tests", "bench") for path in (ROOT / top).rglob("*.py"))
 PURE = ("core", "protocols", "engine", "routing")
 MAX_FILE_LINES = 400
-MAX_FUNCTION_LINES = {"src": 40, "bench": 40, "tests": 60}  # a test may tell a longer story
+MAX_FUNCTION_LINES = {"src": 40, "bench": 60, "tests": 60}  # a test may tell a longer story
 BANNED = {
     *("util", "utils", "helper", "helpers", "common", "misc", "manager"),
     *("handler", "processor", "data", "info"),

@@ -35,16 +35,20 @@ def serve(
             f"{config}: no such file",
             mend="name one with --config or TIDEGATE_CONFIG, or try `tidegate demo`, which needs none",
         )
+    raise typer.Exit(_serve(config, host, port, workers))
+
+
+def _serve(config: Path, host: str | None, port: int | None, workers: int) -> int:
     from tidegate.config import ConfigError  # late, all three: `--help` need not load the servers
     from tidegate.storage.database import DatabaseUnusable
     from tidegate.wiring import serve as run_gateway
 
     try:
-        code = run_gateway(config, host, port, workers)
+        return run_gateway(config, host, port, workers)
     except ConfigError as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)
-        raise typer.Exit(Exit.USAGE) from error
+        return Exit.USAGE
     except DatabaseUnusable as error:
         raise Complaint(str(error)) from error
     except OSError as error:
@@ -53,7 +57,6 @@ def serve(
         if isinstance(error, ssl.SSLError):
             raise _no_certificate(error) from error
         raise no_listening(error, _where(host, port)) from error
-    raise typer.Exit(code)
 
 
 def _where(host: str | None, port: int | None) -> str:
