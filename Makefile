@@ -5,6 +5,7 @@ NODE_DIR := tests/contract/node
 TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e
 JOBS ?= 2
 
+.NOTPARALLEL:
 .PHONY: help setup setup-node demo ci lint test bench lock fmt clean
 
 help:
