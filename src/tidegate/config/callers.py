@@ -4,12 +4,12 @@ from decimal import Decimal
 
 from tidegate.config import values
 from tidegate.config.capabilities import capabilities
-from tidegate.config.names import DEFAULT_ACCOUNT, name, named
+from tidegate.config.names import DEFAULT_ACCOUNT, model_name, name, named
 from tidegate.config.prices import price
 from tidegate.config.problems import shown
 from tidegate.config.settings import Account, Streaming
 from tidegate.config.table import Table
-from tidegate.config.values import Parse
+from tidegate.config.values import Parse, Wrong
 from tidegate.core.capability import Conversion, UnsupportedTools
 from tidegate.routing.catalog import Key, Model, digest
 
@@ -70,7 +70,7 @@ def _key(row: Table, called: str, served: Parse[str], account: Parse[str]) -> Ke
     return Key(
         name=called,
         account=row.read("account", account, DEFAULT_ACCOUNT),
-        models=row.items("models", served),
+        models=_key_models(row, served),
         conversion=row.read("conversion", values.choice(Conversion), Conversion.LENIENT),
         unsupported_tools=row.read(
             "unsupported_tools", values.choice(UnsupportedTools), UnsupportedTools.DROP
@@ -79,3 +79,13 @@ def _key(row: Table, called: str, served: Parse[str], account: Parse[str]) -> Ke
         requests_per_minute=row.read("requests_per_minute", _limit, None),
         tokens_per_minute=row.read("tokens_per_minute", _limit, None),
     )
+
+
+def _key_models(row: Table, served: Parse[str]) -> tuple[str, ...] | None:
+    """A key may name a model before a channel serves it, or after; that is likely, but not surely, a slip."""
+    models = row.items("models", model_name)
+    for number, model in enumerate(models or ()):
+        wrong = served(model)
+        if isinstance(wrong, Wrong):
+            row.report.warning((*row.path, "models", number), wrong.message, wrong.mend)
+    return models

@@ -37,6 +37,11 @@ class Frame(Struct, frozen=True):
 class Overflow(Exception):
     """An event is larger than the limit, or has more than MAX_LINES lines."""
 
+    def __init__(self, frames: "tuple[Frame, ...]" = ()) -> None:
+        super().__init__()
+        self.frames = frames
+        """The events that the same chunk completed before it."""
+
 
 class Framer:
     """Cuts a byte stream into events, whatever the chunks: WHATWG parsing, with raw bytes kept.
@@ -45,12 +50,13 @@ class Framer:
     it is swallowed when it comes. Work is linear in the bytes fed, memory bounded by the limit and one chunk.
     """
 
-    __slots__ = ("_begun", "_limit", "_pending", "_skip_lf")
+    __slots__ = ("_begun", "_limit", "_lines", "_pending", "_skip_lf")
 
     def __init__(self, limit: int) -> None:
         """`limit` is in bytes for one event, line ends included."""
         self._limit = limit
         self._pending = bytearray()
+        self._lines = 0
         self._skip_lf = False
         self._begun = False
 
@@ -62,9 +68,15 @@ class Framer:
             self._skip_lf = False
             if chunk[0] == _LF:
                 chunk = chunk[1:]
-        if not self._pending and b"\r" not in chunk:
-            return self._feed_lf(chunk)
-        return self._feed_any(chunk)
+        frames: list[Frame] = []
+        try:
+            if not self._pending and b"\r" not in chunk:
+                self._feed_lf(chunk, frames)
+            else:
+                self._feed_any(chunk, frames)
+        except Overflow:
+            raise Overflow(tuple(frames)) from None
+        return frames
 
     def end(self) -> Frame | None:
         """The body ended: the last event if only its blank line is missing, in IRREGULAR form."""
@@ -82,9 +94,8 @@ class Framer:
         self._begun = True
         return chunk.removeprefix(_BOM)
 
-    def _feed_lf(self, chunk: bytes) -> list[Frame]:
+    def _feed_lf(self, chunk: bytes, frames: list[Frame]) -> None:
         """Nothing is pending and every line end is a LF: the common case, and the quick one."""
-        frames = []
         start = 0
         while (end := chunk.find(b"\n\n", start) + 2) >= 2:
             if end - start > self._limit:
@@ -94,14 +105,13 @@ class Framer:
                 frames.append(frame)
             start = end
         if start < len(chunk):
-            self._hold(chunk[start:] if start else chunk)
-        return frames
+            self._pending += chunk[start:] if start else chunk
+            self._bound(chunk[start:], lines=0)
 
-    def _feed_any(self, chunk: bytes) -> list[Frame]:
+    def _feed_any(self, chunk: bytes, frames: list[Frame]) -> None:
         pending = self._pending
         scan = max(0, len(pending) - 3)
         pending += chunk
-        frames = []
         start = 0
         while (match := _BLANK.search(pending, scan)) is not None:
             end = match.end()
@@ -114,12 +124,14 @@ class Framer:
         if start:
             self._skip_lf = start == len(pending) and pending[-1] == _CR
             del pending[:start]
-        self._hold(b"")
-        return frames
+            self._bound(bytes(pending), lines=0)
+        else:
+            self._bound(chunk, lines=self._lines)
 
-    def _hold(self, part: bytes) -> None:
-        self._pending += part
-        if len(self._pending) > self._limit:
+    def _bound(self, part: bytes, lines: int) -> None:
+        """`part` was added after `lines` lines: neither bytes nor lines of an event may grow without end."""
+        self._lines = lines + max(part.count(b"\n"), part.count(b"\r"))
+        if len(self._pending) > self._limit or self._lines > MAX_LINES:
             raise Overflow
 
 

@@ -1,6 +1,6 @@
 """One attempt of a stream as the client sees it: what to write, and what became of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -73,8 +73,9 @@ class Relay:
             return self._feed_unknown(chunk, now)
         try:
             frames = self._framer.feed(chunk)
-        except Overflow:
-            return self.broke(_upstream("an event of the upstream is too large"), now)
+        except Overflow as overflow:
+            out = self._take_all(overflow.frames, now)
+            return out + self.broke(_upstream("an event of the upstream is too large"), now)
         return self._take_all(frames, now)
 
     def end(self, now: float) -> bytes:
@@ -149,7 +150,7 @@ class Relay:
             return self._take_all([frame], now)
         return b""
 
-    def _take_all(self, frames: list[Frame], now: float) -> bytes:
+    def _take_all(self, frames: Sequence[Frame], now: float) -> bytes:
         out: list[bytes] = []
         for frame in frames:
             self._take(frame, now, out)

@@ -149,9 +149,10 @@ class _Brotli:
     def decode(self, data: bytes) -> Iterator[bytes]:
         for part in _slices(data, _SLICE):
             self._fed += len(part)
-            yield self._inner.process(part, output_buffer_limit=_PIECE)
-            while not self._inner.can_accept_more_data() and not self._inner.is_finished():
-                yield self._inner.process(b"", output_buffer_limit=_PIECE)
+            piece = self._inner.process(part, output_buffer_limit=_PIECE)
+            while piece:  # more may be waiting inside, also when all input has been taken
+                yield piece
+                piece = self._inner.process(b"", output_buffer_limit=_PIECE)
 
     def is_whole(self) -> bool:
         return self._inner.is_finished() or not self._fed

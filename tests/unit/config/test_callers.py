@@ -86,7 +86,6 @@ def test_every_setting_of_models_accounts_and_keys_is_read(tmp_path: Path) -> No
         ('[[keys]]\nname = "k"\nkey = "two words"', ["keys[0].key"]),
         ('[[keys]]\nname = "k"\nkey = "env:NONE"', ["keys[0].key"]),
         ('[[keys]]\nname = "k"\nkey = "k"\naccount = "nobody"', ["keys[0].account"]),
-        ('[[keys]]\nname = "k"\nkey = "k"\nmodels = ["sonnet", "opus"]', ["keys[0].models[1]"]),
         ('[[keys]]\nname = "k"\nkey = "k"\nmodels = "sonnet"', ["keys[0].models"]),
         ('[[keys]]\nname = "k"\nkey = "k"\nconversion = "loose"', ["keys[0].conversion"]),
         ('[[keys]]\nname = "k"\nkey = "k"\nmax_concurrency = 0', ["keys[0].max_concurrency"]),
@@ -137,3 +136,9 @@ def test_the_same_secret_twice_names_the_other_key_and_not_the_secret(tmp_path: 
     [problem] = problems(tmp_path, text)
     assert problem.message == "is also the secret of laptop"
     assert "sk-tg" not in str(problem)
+
+
+def test_a_key_for_a_model_that_no_channel_serves_is_a_warning(tmp_path: Path) -> None:
+    [warning] = read(tmp_path, CHANNEL + KEY + 'models = ["sonnet", "opus"]').warnings
+    assert warning.key == "keys[0].models[1]"
+    assert "opus" in warning.message

@@ -12,6 +12,12 @@ from tidegate.core.sse import MAX_LINES, Form, Frame, Framer, Overflow, reframed
 CASES = json.loads((Path(__file__).parents[2] / "fixtures/sse-cases.json").read_text())
 
 
+def fed(limit: int, chunks: list[bytes]) -> None:
+    framer = Framer(limit)
+    for chunk in chunks:
+        framer.feed(chunk)
+
+
 def frames_of(wire: bytes, size: int, *, at_end: bool) -> list[Frame]:
     framer = Framer(1 << 20)
     frames = [f for i in range(0, len(wire), size) for f in framer.feed(wire[i : i + size])]
@@ -70,10 +76,8 @@ def test_an_event_without_its_blank_line_is_given_one() -> None:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("size", [100, 5000])
 def test_an_endless_line_overflows_without_growing(end: bytes, size: int) -> None:
-    framer = Framer(1000)
     with pytest.raises(Overflow):
-        for _ in range(100):
-            framer.feed(b"data: x" + end + b"data: " + b"y" * size)
+        fed(1000, [b"data: x" + end + b"data: " + b"y" * size] * 100)
 
 
 def test_an_event_at_the_limit_passes_and_one_byte_more_does_not() -> None:
@@ -83,6 +87,24 @@ def test_an_event_at_the_limit_passes_and_one_byte_more_does_not() -> None:
             Framer(99).feed(wire)
 
 
-def test_an_event_of_too_many_lines_overflows() -> None:
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("closing", [True, False])
+def test_an_event_of_too_many_lines_overflows(end: bytes, closing: bool) -> None:
+    lines = (b"data:" + end) * (MAX_LINES + 2)
     with pytest.raises(Overflow):
-        Framer(1 << 20).feed(b"data:\n" * (MAX_LINES + 1) + b"\n")
+        Framer(1 << 20).feed(lines + (end if closing else b""))
+    with pytest.raises(Overflow):
+        fed(1 << 20, [lines[start : start + 999] for start in range(0, len(lines), 999)])
+
+
+def test_what_came_before_an_overflow_is_not_lost() -> None:
+    for bad in (
+        b"data: " + b"x" * 200 + b"\n\n",
+        b"data: " + b"x" * 200,
+        b"data:\n" * (MAX_LINES + 1) + b"\n",
+    ):
+        for end in (b"\n", b"\r\n"):
+            framer = Framer(100 if len(bad) < 1000 else 1 << 20)
+            with pytest.raises(Overflow) as overflow:
+                framer.feed((b"data: a\n\n" + bad).replace(b"\n", end))
+            assert [frame.data for frame in overflow.value.frames] == [b"a"]
