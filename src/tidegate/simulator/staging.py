@@ -41,7 +41,7 @@ def staged(ask: Ask, wish: Parameters, request_id: str) -> Steps:
     if wish.head_delay:
         yield Wait(wish.head_delay)
     if wish.drop is not None:
-        yield Cut(wish.drop)
+        yield Cut(_broken(wish.drop))
         return
     if wish.not_http:
         yield from (Raw(_NO_HTTP), Cut(Ending.TRUNCATE))
@@ -148,13 +148,18 @@ def _at_once(body: bytes, story: Plot, wish: Parameters, request_id: str) -> Ste
         body = body[:half]
     yield _head(_JSON, wish, request_id, length=len(body))
     if wish.cut_after is not None:
-        yield from (Say(body[:half]), Cut(Ending.RESET if wish.cut is Ending.RESET else Ending.TRUNCATE))
+        yield from (Say(body[:half]), Cut(_broken(wish.cut)))
         return
     if wish.stall_after is None:
         yield Say(body)
     else:
         yield from (Say(body[:half]), Stall() if wish.stall is None else Wait(wish.stall), Say(body[half:]))
     yield _close(wish)
+
+
+def _broken(how: Ending) -> Ending:
+    """The ending, where there is no body that could end in order."""
+    return Ending.RESET if how is Ending.RESET else Ending.TRUNCATE
 
 
 def _fixed(body: bytes, content_type: str, wish: Parameters, request_id: str) -> Steps:

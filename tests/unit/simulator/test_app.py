@@ -1,10 +1,19 @@
+import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import anthropic
 import openai
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from tidegate.core.protocol import Protocol
 from tidegate.simulator.app import Simulator, start
@@ -223,6 +232,37 @@ async def test_closing_ends_open_streams_and_frees_the_port() -> None:
                 pass
     again = await start("127.0.0.1", running.port)
     await again.close()
+
+
+async def test_https_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .sign(key, hashes.SHA256())
+    )
+    pem = tmp_path / "both.pem"
+    pem.write_bytes(
+        certificate.public_bytes(Encoding.PEM)
+        + key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pem)
+    running = await start("127.0.0.1", 0, ssl=context)
+    assert running.base_url(Protocol.MESSAGES) == f"https://127.0.0.1:{running.port}"
+    trusting = ssl.create_default_context(cafile=str(pem))
+    trusting.check_hostname = False
+    reader, writer = await asyncio.open_connection("127.0.0.1", running.port, ssl=trusting)
+    body = json.dumps({"model": "sim;drop=reset", "messages": TURN}).encode()
+    writer.write(b"GET / HTTP/1.1\r\n\r\n")
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 OK")
+    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+    with pytest.raises(ConnectionResetError):
+        await reader.read()
+    writer.close()
+    await running.close()
 
 
 async def test_only_the_last_requests_are_kept() -> None:

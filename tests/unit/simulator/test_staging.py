@@ -98,6 +98,7 @@ def test_faults_of_the_head() -> None:
 
 def test_no_answer_at_all() -> None:
     assert asked(CHAT, "sim;drop;head_delay=2s") == [Wait(2.0), Cut(Ending.TRUNCATE)]
+    assert asked(CHAT, "sim;drop=clean") == [Cut(Ending.TRUNCATE)]
     assert asked(CHAT, "sim;drop=reset") == [Cut(Ending.RESET)]
     assert asked(CHAT, "sim;not_http") == [Raw(b"SSH-2.0-Simulated_1.0\r\n"), Cut(Ending.TRUNCATE)]
 
