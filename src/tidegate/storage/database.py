@@ -11,10 +11,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-WRITES = {"tidegate_writes": True}
-"""Execution option of a connection whose transactions take the write lock at their start."""
-
-BUSY_MS = 2_000
+BUSY_SECONDS = 2.0
 """How long SQLite itself waits for another process's lock before a statement fails and the caller retries."""
 
 _OPENING_SECONDS = 30.0
@@ -30,10 +27,10 @@ class DatabaseUnusable(Exception):
 class Database:
     """Connections to one database. Made after a fork, never carried across one."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
         """Take the URL apart; nothing is opened yet. A URL that cannot be used raises DatabaseUnusable."""
         self.path = sqlite_path(url)
-        self.engine = _sqlite_engine(self.path)
+        self.engine = _sqlite_engine(self.path, busy_seconds)
 
     def exists(self) -> bool:
         """Whether there is a database to read: opening one for writing would make it."""
@@ -41,7 +38,8 @@ class Database:
 
     def connect_writer(self) -> Connection:
         """A connection for writing: each of its transactions holds the write lock from its start."""
-        return self.engine.connect().execution_options(**WRITES)
+        # A transaction that reads first and then writes could fail at once without waiting for the lock.
+        return self.engine.connect().execution_options(tidegate_begin="BEGIN IMMEDIATE")
 
     def prepare(self) -> None:
         """Make the file ready for several processes; safe while others do the same."""
@@ -57,10 +55,8 @@ class Database:
     def _use_write_ahead_log(self) -> None:
         """Readers and the writer do not wait for each other; the mode stays with the file."""
         with self.engine.connect() as connection:
-            driver = connection.connection.driver_connection
-            if driver is None:
-                raise DatabaseUnusable(f"{self.path}: the driver gave no connection")
-            driver.execute("PRAGMA journal_mode=WAL").fetchone()
+            # The mode cannot be changed in a transaction.
+            connection.execution_options(tidegate_begin=None).exec_driver_sql("PRAGMA journal_mode=WAL")
 
     def close(self) -> None:
         """Close all idle connections."""
@@ -100,9 +96,12 @@ def _parse(url: str) -> URL:
         raise DatabaseUnusable("database.url: not a database URL; use sqlite:///tidegate.db") from error
 
 
-def _sqlite_engine(path: Path) -> Engine:
+def _sqlite_engine(path: Path, busy_seconds: float) -> Engine:
     engine = create_engine(
-        URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_MS / 1000}, pool_size=4
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": busy_seconds},
+        pool_size=4,
+        hide_parameters=True,
     )
     event.listen(engine, "connect", _set_up_connection)
     event.listen(engine, "begin", _begin)
@@ -112,14 +111,17 @@ def _sqlite_engine(path: Path) -> Engine:
 def _set_up_connection(driver: Any, _entry: ConnectionPoolEntry) -> None:
     driver.isolation_level = None  # the driver must not begin and commit by itself: `_begin` does
     # NORMAL: a killed process loses nothing; a power cut may take the last moments, but never half a row.
-    driver.execute("PRAGMA synchronous=NORMAL")
-    driver.execute("PRAGMA temp_store=MEMORY")
+    for pragma in ("PRAGMA synchronous=NORMAL", "PRAGMA temp_store=MEMORY"):
+        try:
+            driver.execute(pragma)
+        except sqlite3.Error as error:
+            raise OperationalError(pragma, None, error) from error
 
 
 def _begin(connection: Connection) -> None:
-    # A transaction that reads first and then writes could fail at once without waiting for the lock.
-    writes = connection.get_execution_options().get("tidegate_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    begin = connection.get_execution_options().get("tidegate_begin", "BEGIN")
+    if begin is not None:
+        connection.exec_driver_sql(begin)
 
 
 def insert_text(table: str, columns: Sequence[str], rows: int, on_conflict: str) -> str:

@@ -153,7 +153,11 @@ class Writer:
                 case _Job() as job:
                     pass
         if rows:
-            self._write(rows)
+            try:
+                self._write(rows)
+            except Exception:
+                log.exception("journal: unexpected error")
+                self._drop(len(rows), "unexpected error")  # the thread must live on for the rows that follow
         if job is not None and job.done.set_running_or_notify_cancel():
             self._finish(job)
 
@@ -185,7 +189,12 @@ class Writer:
         elif mended:
             self._drop(1, reason(error))
         else:
-            self._write([_Row(row.sheet, row.sheet.mend(row.record)) for row in rows], mended=True)
+            try:
+                better = [_Row(row.sheet, row.sheet.mend(row.record)) for row in rows]
+            except Exception as unmendable:
+                self._drop(1, f"{reason(error)}; {reason(unmendable)}")
+            else:
+                self._write(better, mended=True)
 
     def _abandon(self, rows: int, error: Exception) -> None:
         """The process ends and the database is still away: count what waits instead of trying each batch."""
