@@ -28,7 +28,8 @@ class Simulator:
 
     def base_url(self, protocol: Protocol) -> str:
         """What the official SDK of the protocol takes as its base URL."""
-        root = f"{self._scheme}://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        root = f"{self._scheme}://{host}:{self.port}"
         match protocol:
             case Protocol.CHAT | Protocol.RESPONSES:
                 return f"{root}/v1"

@@ -265,6 +265,12 @@ async def test_https_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     await running.close()
 
 
+def test_an_ipv6_address_stands_in_brackets() -> None:
+    simulator = Simulator()
+    simulator.host, simulator.port = "::1", 80
+    assert simulator.base_url(Protocol.CHAT) == "http://[::1]:80/v1"
+
+
 async def test_only_the_last_requests_are_kept() -> None:
     running = await start("127.0.0.1", 0, keep=2)
     async with openai.AsyncOpenAI(base_url=running.base_url(Protocol.CHAT), api_key="k") as client:
