@@ -72,7 +72,7 @@ async def test_the_estimate_counts_system_and_tools(stage: Stage) -> None:
     plain = await number()
     assert await number(system=PROSE) > plain + 600
     assert await number(tools=[tool]) > plain + 600
-    assert await number(messages=[]) > 0
+    assert plain < 60
 
 
 async def test_count_tokens_checks_like_the_other_routes(stage: Stage) -> None:

@@ -155,7 +155,7 @@ async def test_b096_a_broken_event_in_mid_answer_is_a_failure(stage: Stage, side
         steps = [*good, garbage, script.deltas[1], *script.closing]
         await _interrupted(stage, side, model, steps, b"".join(good))
 
-    cut = side.script().deltas[0][:40].rstrip(b"\n") + b"\n\n"
+    cut = side.script().deltas[0][:60].rstrip(b"\n") + b"\n\n"
     await together(
         {
             "cut": broken_by(cut),

@@ -23,7 +23,7 @@ from tests.harness.dialects import (
     check_refusal,
 )
 from tests.harness.gateway import Gateway, free_port
-from tests.harness.script import HOLD, Answer, pieces, raw, stream
+from tests.harness.script import HOLD, Answer, Pause, pieces, raw, stream
 from tests.harness.stage import Stage
 from tests.harness.together import together
 from tests.harness.upstream import ScriptedUpstream
@@ -204,7 +204,7 @@ async def test_events_over_the_limit_end_the_upstream(small: Stage, side: Side) 
         model = small.model(side, "ab")
         script = side.script(model)
         events = [*script.opening, script.deltas[0]]
-        played = await small.play(side, stream(events, garbage, HOLD), b=[], model=model)
+        played = await small.play(side, stream(events, Pause(0.1), garbage, HOLD), b=[], model=model)
         side.check_interrupted(played.stream)
         assert played.stream.bytes().startswith(b"".join(events))
         assert played.at_b == []

@@ -143,6 +143,7 @@ class Connection:
         version, status = status_line.split(" ", 2)[:2]
         headers = [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines)]
         at = time.monotonic() - self.sent_at
+        bodyless = bodyless or status in ("204", "304")
         return Reply(int(status), version, headers, at, self.reader, self, bodyless)
 
     def vanish(self) -> None:

@@ -40,11 +40,10 @@ def channel(name: str, tag: str, base: str, models: list[str], **extra: object) 
 
 
 def server(port: int, folder: str) -> Config:
-    """What every test gateway has: short times, a database of its own, three keys of two accounts."""
+    """What every test gateway has: short times, a database of its own, two keys of two accounts."""
     keys = [
         {"name": "laptop", "account": "acme", "key": "env:E2E_KEY"},
         {"name": "other", "account": "globex", "key": "env:E2E_OTHER_KEY"},
-        {"name": "narrow", "account": "acme", "key": "env:E2E_NARROW_KEY", "models": ["chat-a-narrow*"]},
     ]
     return {
         "server": {"host": "127.0.0.1", "port": port, "secret": "env:E2E_SECRET", "drain_timeout": "3s"},
@@ -64,6 +63,11 @@ def server(port: int, folder: str) -> Config:
     }
 
 
+def narrow_key(*models: str) -> Config:
+    """A third key, which may use these models only."""
+    return {"name": "narrow", "account": "acme", "key": "env:E2E_NARROW_KEY", "models": list(models)}
+
+
 def standard(port: int, folder: str, base: Callable[[str], str]) -> Config:
     """Channels for every protocol: model names `TAG-a-…` are served by A alone, `TAG-ab-…` by A, then B.
 
@@ -71,6 +75,7 @@ def standard(port: int, folder: str, base: Callable[[str], str]) -> Config:
     The upstream's name is the caller's.
     """
     config = server(port, folder)
+    config["keys"].append(narrow_key("chat-a-narrow*"))
     for side in SIDES:
         tag = side.tag
         three = [f"{tag}-abc-*"]
