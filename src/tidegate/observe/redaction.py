@@ -21,7 +21,7 @@ _PATTERNS = re.compile(
     | (?<![A-Za-z0-9])(?:xai|pplx|nvapi)-[A-Za-z0-9_-]{16,}
     | (?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?   # a JSON web token
     | (?<=://)[^\s/@"'\\]+(?=@)                             # user and password in a URL
-    | (?i:(?<=bearer\s))[^\s"'\\,;}\])]{6,}
+    | (?i:(?<=bearer\s))(?!\[redacted\])[^\s"'\\,;}\])]{6,}
     """,
     re.VERBOSE,
 )
@@ -30,7 +30,7 @@ _PATTERNS = re.compile(
 _NAMED = re.compile(
     r"""
     ((?<![A-Za-z0-9])(?:x-api-key|x-goog-api-key|api[_-]?key|(?:proxy-)?authorization|(?:set-)?cookie)
-      \\?["']? \s* [:=,] \s* b?\\?["']? (?:(?:basic|bearer)\s+)?)
+      \\?["']? \s* [:=,] \s* (?:b?\\?["'])? (?:(?:basic|bearer)\s+)?+)
     (?!\[redacted\])[^\s"'\\,;}\])]{4,}
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -47,14 +47,16 @@ class Redactor:
     """Knows the secrets of this process and the shapes of those it has not been told of."""
 
     def __init__(self) -> None:
-        self._known: dict[str, None] = {}
+        self._known: list[str] = []
 
     def register(self, secret: Secret) -> None:
         """Never let this secret through, however it looks; also as JSON or a URL writes it."""
         value = secret.reveal()
         if len(value) >= SHORTEST:
-            for written in (value, json.dumps(value)[1:-1], quote(value, safe="")):
-                self._known[written] = None
+            written = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+            written.add(quote(value, safe="", errors="replace"))
+            # The longest first: one may be a part of another.
+            self._known = sorted({*self._known, *written}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """The text without credentials."""

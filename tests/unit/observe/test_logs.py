@@ -1,0 +1,155 @@
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.unit.storage.records import RECORD, record
+
+from tidegate.core.secret import Secret
+from tidegate.observe import logs
+
+LOG = logging.getLogger("tidegate.test")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """Leave the logging of the test run as it was."""
+    root, ours = logging.getLogger(), logging.getLogger("tidegate")
+    handlers, level, our_level = list(root.handlers), root.level, ours.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    ours.setLevel(our_level)
+    logging.captureWarnings(capture=False)
+
+
+def set_up(**environ: str) -> io.StringIO:
+    stream = io.StringIO()
+    logs.set_up(environ, stream)
+    return stream
+
+
+def only_line(stream: io.StringIO) -> Any:
+    [line] = stream.getvalue().splitlines()
+    return json.loads(line)
+
+
+def test_without_a_terminal_a_line_is_json_with_what_was_given_besides() -> None:
+    stream = set_up()
+    LOG.warning("tried %d times", 3, extra={"request_id": "req_1", "channel": "main"})
+    line = only_line(stream)
+    assert line.pop("time").endswith("Z")
+    assert line == {
+        "level": "warning",
+        "logger": "tidegate.test",
+        "message": "tried 3 times",
+        "request_id": "req_1",
+        "channel": "main",
+    }
+
+
+def test_on_a_terminal_a_line_is_for_people() -> None:
+    stream = Terminal()
+    logs.set_up({}, stream)
+    LOG.error("no channel", extra={"request_id": "req_1", "model": "a b", "n": 1})
+    assert stream.getvalue().endswith('Z ERROR   tidegate.test no channel request_id=req_1 model="a b" n=1\n')
+
+
+def test_a_line_break_cannot_forge_a_line() -> None:
+    stream = set_up(TIDEGATE_LOG_FORMAT="text")
+    LOG.error("model %s", "x\n2026 ERROR forged\r\x1b[31m", extra={"model": "y\nz"})
+    assert len(stream.getvalue().splitlines()) == 1
+    assert "\x1b" not in stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_an_exception_is_told_without_the_secret_in_it(form: str) -> None:
+    stream = set_up(TIDEGATE_LOG_FORMAT=form)
+    logs.register_secret(Secret("hunter2-hunter2"))
+    try:
+        raise ValueError("refused hunter2-hunter2 and sk-0123456789abcdef")
+    except ValueError:
+        LOG.exception("failed for %s", "Bearer abcdef0123456789", extra={"header": ("x-api-key", "abcd1234")})
+    told = stream.getvalue()
+    assert "ValueError: refused [redacted] and [redacted]" in told
+    for secret in ("hunter2", "sk-0123", "abcdef0123456789", "abcd1234"):
+        assert secret not in told
+
+
+def test_the_level_can_be_chosen() -> None:
+    stream = set_up(TIDEGATE_LOG_LEVEL="ERROR")
+    LOG.warning("not told")
+    LOG.error("told")
+    assert only_line(stream)["message"] == "told"
+    stream = set_up(TIDEGATE_LOG_LEVEL="debug")
+    LOG.debug("told")
+    logging.getLogger("some.library").info("not told: libraries only warn")
+    assert only_line(stream)["message"] == "told"
+
+
+@pytest.mark.parametrize(("name", "value"), [("TIDEGATE_LOG_LEVEL", "loud"), ("TIDEGATE_LOG_FORMAT", "xml")])
+def test_a_wrong_setting_is_named(name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        logs.set_up({name: value}, io.StringIO())
+
+
+def test_a_second_set_up_doubles_no_line() -> None:
+    set_up()
+    stream = set_up()
+    LOG.error("once")
+    assert only_line(stream)["message"] == "once"
+
+
+@pytest.mark.parametrize("odd", ["\ud800", float("nan"), {1: object()}, b"\xff", {"a": {"b": [Secret("x")]}}])
+def test_any_value_can_be_logged(odd: object) -> None:
+    stream = set_up()
+    LOG.error("odd %s", odd, extra={"odd": odd})
+    assert only_line(stream)["logger"] == "tidegate.test"
+
+
+def test_a_circle_can_be_logged() -> None:
+    circle: list[object] = []
+    circle.append(circle)
+    stream = set_up()
+    LOG.error("odd", extra={"odd": circle})
+    assert only_line(stream)["message"] == "odd"
+
+
+def test_a_finished_request_is_one_line() -> None:
+    stream = set_up()
+    logs.log_request(RECORD)
+    line = only_line(stream)
+    assert line["message"] == "request completed"
+    assert (line["request_id"], line["level"], line["logger"]) == ("req_0", "info", "tidegate.requests")
+    assert (line["channel"], line["output_tokens"], line["attempts"]) == ("main", 12, 1)
+    assert "error" not in line
+
+
+@pytest.mark.parametrize(
+    ("outcome", "level"),
+    [
+        ("failed", "warning"),
+        ("interrupted", "warning"),
+        ("rejected", "info"),
+        ("client_closed", "info"),
+        ("incomplete", "info"),
+    ],
+)
+def test_only_what_went_wrong_here_warns(outcome: str, level: str) -> None:
+    stream = set_up()
+    logs.log_request(record(1, outcome=outcome, error_message="refused sk-0123456789abcdef"))
+    line = only_line(stream)
+    assert (line["level"], line["error"]) == (level, "refused [redacted]")
+
+
+def test_a_finished_request_is_silent_when_the_level_says_so() -> None:
+    stream = set_up(TIDEGATE_LOG_LEVEL="warning")
+    logs.log_request(RECORD)
+    assert stream.getvalue() == ""
