@@ -1,0 +1,1 @@
+"""Measures the gateway next to other proxies, on one machine, in one run."""

@@ -1,0 +1,91 @@
+"""The goals of the project, and whether a run reached them."""
+
+from collections.abc import Callable, Mapping
+
+from bench.figures import Figures
+
+Results = Mapping[str, Mapping[str, Figures]]
+_Measure = Callable[[Results], float | None]
+_Goal = tuple[str, str, _Measure, float, str]
+
+
+def judge(results: Results) -> list[list[str]]:
+    """Rows of: figure, reach, measured, verdict."""
+    rows = []
+    for figure, reach, measure, most, form in _GOALS:
+        value = measure(results)
+        if value is None:
+            rows.append([figure, reach, "–", "not measured"])
+        else:
+            rows.append([figure, reach, form.format(value, 1 / value if value else 0), _verdict(value, most)])
+    return rows
+
+
+def _verdict(value: float, most: float) -> str:
+    return "reached" if value <= most else "NOT REACHED"
+
+
+def _figure(results: Results, workload: str, target: str, name: str) -> float | None:
+    found = results.get(workload, {}).get(target)
+    value = getattr(found, name) if found else None
+    return None if value is None else float(value)
+
+
+def _own(workload: str, name: str) -> _Measure:
+    return lambda results: _figure(results, workload, "tidegate", name)
+
+
+def _share_of(workload: str, other: str, name: str) -> _Measure:
+    def measure(results: Results) -> float | None:
+        mine, theirs = (_figure(results, workload, target, name) for target in ("tidegate", other))
+        return mine / theirs if mine is not None and theirs else None
+
+    return measure
+
+
+def _added_first_ms(results: Results) -> float | None:
+    ours, theirs = (results.get("first", {}).get(target) for target in ("tidegate", "nginx"))
+    if not ours or not theirs or ours.first.p50 is None or theirs.first.p50 is None:
+        return None
+    return (ours.first.p50 - theirs.first.p50) / 1000
+
+
+def _not_whole(results: Results) -> float | None:
+    found = results.get("open", {}).get("tidegate")
+    return float(found.started - found.whole) if found else None
+
+
+_GOALS: tuple[_Goal, ...] = (
+    (
+        "paced, CPU per event",
+        "≤ 1.9 × nginx",
+        _share_of("paced", "nginx", "cpu_us_per_event"),
+        1.9,
+        "{0:.2f} ×",
+    ),
+    (
+        "paced with 16 streams, CPU per event",
+        "≤ 1/40 of LiteLLM",
+        _share_of("paced16", "litellm", "cpu_us_per_event"),
+        1 / 40,
+        "1/{1:.0f}",
+    ),
+    ("short, CPU per request", "≤ 0.25 ms", _own("short", "cpu_ms_per_request"), 0.25, "{0:.3f} ms"),
+    (
+        "short, CPU per request",
+        "≤ 1/80 of LiteLLM",
+        _share_of("short", "litellm", "cpu_ms_per_request"),
+        1 / 80,
+        "1/{1:.0f}",
+    ),
+    (
+        "unloaded, added first-event latency p50",
+        "≤ 0.4 ms more than nginx",
+        _added_first_ms,
+        0.4,
+        "{0:.2f} ms",
+    ),
+    ("open, memory per open stream", "≤ 35 KiB", _own("open", "kib_per_stream"), 35.0, "{0:.1f} KiB"),
+    ("open, streams that did not end whole", "none", _not_whole, 0.0, "{0:.0f}"),
+    ("idle, 2,000 silent open streams", "< 1 % of a core", _own("silent", "cpu_share"), 0.9999, "{0:.2f} %"),
+)

@@ -1,0 +1,89 @@
+"""LiteLLM's proxy: a virtual environment of its own in the cache, and the settings of its production page."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from bench.dialects import upstream_model
+from bench.process import NotStarted
+
+_PACKAGE = "litellm[proxy]"
+_INSTALL_SECONDS = 600
+
+
+def _home() -> Path:
+    chosen = os.environ.get("TIDEGATE_BENCH_CACHE")
+    if chosen:
+        return Path(chosen) / "litellm"
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "tidegate-bench" / "litellm"
+
+
+def program() -> str:
+    """Installs it on first use. Raises NotStarted where that fails."""
+    home = _home()
+    found = home / "bin" / "litellm"
+    if found.exists():
+        return str(found)
+    print(f"==> installing {_PACKAGE} into {home} (once)")
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
+    python = str(home / "bin" / "python")
+    install = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+    try:
+        _run([sys.executable, "-m", "venv", *(["--without-pip"] if uv else []), str(home)])
+        _run([*install, "--quiet", _PACKAGE])
+    except (subprocess.SubprocessError, OSError) as error:
+        shutil.rmtree(home, ignore_errors=True)
+        words = " ".join(str(getattr(error, "stderr", None) or error).split())
+        raise NotStarted(f"{_PACKAGE} could not be installed: {words[-200:]}") from error
+    return str(found)
+
+
+def _run(argv: Sequence[str]) -> None:
+    subprocess.run(argv, check=True, capture_output=True, text=True, timeout=_INSTALL_SECONDS)
+
+
+def version() -> str | None:
+    """Of what is installed; None when nothing is."""
+    found = sorted(_home().glob("lib/python*/site-packages/litellm-[0-9]*.dist-info"))
+    return found[0].name.removeprefix("litellm-").removesuffix(".dist-info") if found else None
+
+
+def configure(folder: Path, mock_port: int, workloads: Sequence[str]) -> Path:
+    """Writes the configuration (JSON is YAML) and returns its path."""
+    models = [
+        {
+            "model_name": f"bench-{name}",
+            "litellm_params": {
+                "model": f"openai/{upstream_model(name)}",
+                "api_base": f"http://127.0.0.1:{mock_port}/v1",
+                "api_key": "sk-upstream",
+            },
+        }
+        for name in workloads
+    ]
+    config = {
+        "model_list": models,
+        "general_settings": {"proxy_batch_write_at": 60, "disable_error_logs": True},
+        "litellm_settings": {"request_timeout": 600, "set_verbose": False, "json_logs": True},
+        "router_settings": {"routing_strategy": "simple-shuffle"},
+    }
+    path = folder / "litellm.yaml"
+    path.write_bytes(msgspec.json.encode(config))
+    return path
+
+
+def environment(key: str) -> dict[str, str]:
+    """Of the production page; besides, the price list of the package instead of a download."""
+    return {
+        "LITELLM_MASTER_KEY": key,
+        "LITELLM_MODE": "PRODUCTION",
+        "LITELLM_LOG": "ERROR",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "PYTHONPATH": "",
+    }

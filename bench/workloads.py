@@ -1,0 +1,143 @@
+"""The workloads: how many streams, how fast they speak, how long is measured."""
+
+from enum import Enum
+
+from msgspec import Struct, structs
+
+
+class Arrival(Enum):
+    """When a stream is opened."""
+
+    LOOP = "loop"
+    """Every connection asks again as soon as its answer has ended."""
+    HELD = "held"
+    """Every connection asks once, one after another over the ramp, and all stay open."""
+
+
+class Workload(Struct, frozen=True):
+    """Times are in seconds. `every` is the gap between two events of one stream, and before its end."""
+
+    name: str
+    says: str
+    arrival: Arrival
+    streams: int
+    events: int
+    every: float
+    targets: tuple[str, ...]
+    at_once: bool = False
+    """The first event comes together with the response head instead of in its turn."""
+    ramp: float = 0.0
+    warm_up: float = 1.0
+    """Before the measured interval; after the ramp, where there is one."""
+    seconds: float = 10.0
+    """The measured interval."""
+    pause: float = 0.0
+    """Between two requests of one connection."""
+    rounds: int = 1
+    """The targets take turns this often, so that a slow minute of the machine meets all of them."""
+
+    @property
+    def longest(self) -> float:
+        """An upper bound of one stream's life, as the mock paces it."""
+        return self.every * (self.events + 1) + 1.0
+
+
+_BOTH = ("direct", "nginx", "tidegate")
+
+FULL = (
+    Workload(
+        "paced",
+        "64 streams, 100 events each, 20 ms apart",
+        Arrival.LOOP,
+        64,
+        100,
+        0.02,
+        _BOTH,
+        rounds=2,
+        seconds=8,
+    ),
+    Workload(
+        "open",
+        "2,000 streams open at once, an event each 100 ms",
+        Arrival.HELD,
+        2000,
+        200,
+        0.1,
+        _BOTH,
+        ramp=2.5,
+        seconds=16,
+    ),
+    Workload(
+        "silent",
+        "2,000 streams open at once, silent after the first event",
+        Arrival.HELD,
+        2000,
+        1,
+        16.0,
+        ("nginx", "tidegate"),
+        at_once=True,
+        ramp=2.5,
+        seconds=10,
+    ),
+    Workload(
+        "first",
+        "one stream at a time on an idle machine",
+        Arrival.LOOP,
+        1,
+        1,
+        0.002,
+        _BOTH,
+        at_once=True,
+        pause=0.003,
+        rounds=4,
+        seconds=3,
+    ),
+    Workload(
+        "short",
+        "16 connections, 5 events per request, 4 ms apart",
+        Arrival.LOOP,
+        16,
+        5,
+        0.004,
+        (*_BOTH, "litellm"),
+        warm_up=1.5,
+        rounds=2,
+        seconds=5,
+    ),
+    Workload(
+        "paced16",
+        "16 streams, 100 events each, 20 ms apart",
+        Arrival.LOOP,
+        16,
+        100,
+        0.02,
+        (*_BOTH, "litellm"),
+        warm_up=2.5,
+        seconds=10,
+    ),
+)
+
+WARM = Workload(
+    "warm",
+    "fills caches and pools before anything is measured",
+    Arrival.LOOP,
+    32,
+    5,
+    0.004,
+    (),
+    warm_up=0.3,
+    seconds=1.2,
+)
+
+
+def quick(workload: Workload) -> Workload:
+    """The same workload with a shorter look at it; figures are rougher."""
+    match workload.name:
+        case "paced" | "short" | "first":
+            return structs.replace(workload, rounds=1, seconds=3)
+        case "open":
+            return structs.replace(workload, events=80, ramp=2.0, seconds=4)
+        case "silent":
+            return structs.replace(workload, every=14.0, ramp=2.0)
+        case _:
+            return structs.replace(workload, seconds=3, warm_up=1.5)
