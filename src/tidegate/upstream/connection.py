@@ -3,6 +3,7 @@
 import asyncio
 import select
 import socket
+import ssl
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Protocol, TypeAlias, cast
@@ -79,6 +80,10 @@ class Home(Protocol):
 
     def closed(self, connection: "Connection") -> None:
         """It is gone."""
+
+
+_BODY = Stage.BODY
+"""Looked up once: it is compared for every read."""
 
 
 class _Stop(Exception):
@@ -167,13 +172,11 @@ class Connection(asyncio.Protocol):
     def pause(self) -> None:
         """Stop reading, so that what the peer sends waits in the kernel."""
         if self._transport is not None and self._transport.is_reading():
-            self._bound_tls_buffer(self._transport, high=1)
             self._transport.pause_reading()
 
     def resume(self) -> None:
         """Read again."""
         if self._transport is not None and not self._transport.is_reading():
-            self._bound_tls_buffer(self._transport, high=None)
             self._transport.resume_reading()
 
     def mute(self) -> None:
@@ -188,15 +191,10 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _bound_tls_buffer(self, transport: asyncio.Transport, *, high: int | None) -> None:
-        """Make a paused TLS transport stop reading its socket too; None is the loop's default.
-
-        By default it reads on for 256 KiB, and uvloop throws those bytes away if it meets the peer's end of
-        file behind them: a slow client would lose the tail of an answer that was sent in full.
-        """
-        set_limits = getattr(transport, "set_read_buffer_limits", None)
-        if set_limits is not None:
-            set_limits(high=high)
+    def give_up(self) -> None:
+        """Abort a connection whose making failed: uvloop then never reports its end."""
+        self.abort()
+        self._home.closed(self)
 
     # The loop calls these.
 
@@ -204,6 +202,7 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         peer: socket.socket = transport.get_extra_info("socket")
         self._poll.register(peer.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+        _bound_tls_buffer(self._transport)
         self._home.opened(self)
         if self._stage is Stage.CLOSED:
             self._transport.abort()
@@ -217,7 +216,7 @@ class Connection(asyncio.Protocol):
         except (HttpParserError, HttpParserUpgrade) as error:
             self._stop_parsing(error)
             return
-        if self._stage is Stage.BODY and (parts := self._parts):
+        if self._stage is _BODY and (parts := self._parts):
             self._silence = 0
             body = parts[0] if len(parts) == 1 else b"".join(parts)
             parts.clear()
@@ -226,7 +225,7 @@ class Connection(asyncio.Protocol):
         self._settle(len(data))
 
     def eof_received(self) -> None:
-        if self._stage is Stage.BODY and self._until_close:
+        if self._stage is Stage.BODY and self._until_close and self._closed_in_order():
             self._stage = Stage.WHOLE
             self._end()
         elif self._listener is not None:
@@ -371,12 +370,37 @@ class Connection(asyncio.Protocol):
         self._home.withdraw(self)
         self.abort()
 
+    def _closed_in_order(self) -> bool:
+        """Whether an end of file is the peer's word: in TLS only its close_notify is (RFC 8446 §6.1).
+
+        asyncio reports a bare end of the TCP stream just the same, so the TLS state itself is asked.
+        """
+        secured = self._transport and self._transport.get_extra_info("ssl_object")
+        if secured is None:
+            return True
+        try:
+            return bool(secured.read(1) == b"")
+        except ssl.SSLError:
+            return False
+
     @property
     def _heard(self) -> bool:
         return self._stage is not Stage.HEAD or self._silence > 0
 
     def _cut(self, why: str) -> Failure:
         return failures.closed_unanswered(why) if self._stage is Stage.HEAD else failures.cut(why)
+
+
+def _bound_tls_buffer(transport: asyncio.Transport) -> None:
+    """Make a paused TLS transport stop reading its socket too; other transports do so anyway.
+
+    By default it reads on for 256 KiB, and uvloop throws those bytes away if it meets the peer's end of file
+    behind them: a slow client would lose the tail of an answer that was sent in full. Unpaused nothing
+    changes, since every read empties the buffer.
+    """
+    set_limits = getattr(transport, "set_read_buffer_limits", None)
+    if set_limits is not None:
+        set_limits(high=1)
 
 
 def _text(value: bytes) -> str:

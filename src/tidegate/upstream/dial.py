@@ -55,7 +55,7 @@ async def _establish(connection: Connection, route: Route, trust: Trust) -> None
             ssl_handshake_timeout=_UNBOUNDED if secure else None,
         )
     except BaseException:
-        connection.abort()
+        connection.give_up()
         sock.close()
         raise
 

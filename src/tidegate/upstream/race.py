@@ -1,6 +1,7 @@
 """A TCP connection to a host, tried at all of its addresses."""
 
 import asyncio
+import os
 import socket
 from itertools import chain, zip_longest
 from typing import TypeAlias, cast
@@ -78,7 +79,8 @@ async def _connect(address: Address) -> socket.socket:
         await asyncio.get_running_loop().sock_connect(made, where)
     except OSError as error:
         made.close()
-        raise Unreachable(f"{where[0]} port {where[1]}: {error.strerror or error}") from error
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise Unreachable(f"{where[0]} port {where[1]}: {reason}") from error
     except BaseException:
         made.close()
         raise
