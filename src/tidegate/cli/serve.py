@@ -41,6 +41,7 @@ def serve(
 def _serve(config: Path, host: str | None, port: int | None, workers: int) -> int:
     from tidegate.config import ConfigError  # late, all three: `--help` need not load the servers
     from tidegate.storage.database import DatabaseUnusable
+    from tidegate.wiring import ListenError
     from tidegate.wiring import serve as run_gateway
 
     try:
@@ -51,18 +52,10 @@ def _serve(config: Path, host: str | None, port: int | None, workers: int) -> in
         return Exit.USAGE
     except DatabaseUnusable as error:
         raise Complaint(str(error)) from error
-    except OSError as error:
-        if error.filename is not None:
-            raise  # a file, not the socket
-        if isinstance(error, ssl.SSLError):
-            raise _no_certificate(error) from error
-        raise no_listening(error, _where(host, port)) from error
-
-
-def _where(host: str | None, port: int | None) -> str:
-    if host is None and port is None:
-        return "the configured server.host and server.port"
-    return f"{host or 'the configured host'}, {'the configured port' if port is None else f'port {port}'}"
+    except ListenError as error:
+        raise no_listening(error, error.where) from error
+    except ssl.SSLError as error:
+        raise _no_certificate(error) from error
 
 
 def _no_certificate(error: ssl.SSLError) -> Complaint:

@@ -21,6 +21,14 @@ Once: TypeAlias = Callable[[Candidate, bytes, Refusal], Awaitable[Ended]]
 NewRefusal: TypeAlias = Callable[[], Refusal]
 
 
+_DROPPED = {
+    Repair.STREAM_OPTIONS: "dropped:stream_options",
+    Repair.THINKING: "dropped:messages[].thinking",
+    Repair.REASONING: "dropped:input[].reasoning",
+}
+"""What a repair took out, for the row."""
+
+
 class Tries(Struct):
     """The attempts of one request."""
 
@@ -64,6 +72,7 @@ class Tries(Struct):
         ended, repair = await self._noted(candidate, body, turn)
         if repair is not None:
             self.repaired = True
+            self.story.warnings.append(_DROPPED[repair])
             body = self.dialect.write_repaired(self.asked, candidate.upstream_model, repair)
             ended, _ = await self._noted(candidate, body, turn)
         return ended

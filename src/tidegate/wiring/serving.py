@@ -27,7 +27,7 @@ _RESTART_ONLY = ("database", "redis", "admin")
 
 
 def serve(config_path: Path, host: str | None, port: int | None, workers: int) -> int:
-    """Run until SIGTERM or SIGINT; the exit code. Raises ConfigError, and OSError for the socket."""
+    """Run until SIGTERM or SIGINT; the exit code. Raises ConfigError, and ListenError for the socket."""
     logs.set_up(os.environ)
     config = load(config_path, os.environ)
     for warning in config.warnings:
@@ -45,8 +45,23 @@ def serve(config_path: Path, host: str | None, port: int | None, workers: int) -
     return supervise(workers, work, announce)
 
 
+class ListenError(OSError):
+    """Why a server cannot listen; `where` is the address in words."""
+
+    def __init__(self, error: OSError, where: str) -> None:
+        super().__init__(error.errno, error.strerror)
+        self.where = where
+
+
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes any free one. Raises OSError."""
+    """A listening socket; port 0 takes any free one. Raises ListenError."""
+    try:
+        return _bound(host, port)
+    except OSError as error:
+        raise ListenError(error, f"{host}:{port}") from error
+
+
+def _bound(host: str, port: int) -> socket.socket:
     family, kind, number, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]

@@ -118,7 +118,7 @@ class ChatWatcher:
     def _read_without_choices(self, chunk: wire.Chunk) -> Said:
         if chunk.type is not None and chunk.type in _FOREIGN:
             return Said.DROPPED
-        if chunk.usage is not None and chunk.choices is not None and not self._asked.wants_usage:
+        if chunk.usage is not None and not self._asked.wants_usage:
             return Said.DROPPED
         return Said.NOISE
 
