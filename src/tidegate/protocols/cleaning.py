@@ -198,9 +198,11 @@ def _looks_secret(token: str) -> bool:
 def _secret_rule(secret: str) -> re.Pattern[str]:
     """The secret itself; of a long one also a visible beginning, and an end behind a mask."""
     forms = [re.escape(secret)]
+    beginning = secret[:_PREFIX_THAT_TELLS]
     if len(secret) >= 2 * _PREFIX_THAT_TELLS:
-        forms.append(re.escape(secret[:_PREFIX_THAT_TELLS]) + r"[\w\-*•….]*")
         forms.append(r"(?:\*+|\.{2,}|…|•+|x{3,})\s?" + re.escape(secret[-_TAIL_THAT_TELLS:]))
+        if not beginning.isalpha():  # else it may be a word
+            forms.append(re.escape(beginning) + r"[\w\-*•….]*")
     return re.compile("|".join(forms))
 
 

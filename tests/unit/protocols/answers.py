@@ -89,7 +89,7 @@ def responses_final(body: bytes) -> Any:
         for event in events:
             last = event
         assert last is not None
-        return json.loads(last.to_json())["response"]
+        return json.loads(last.to_json(warnings=False))["response"]
 
 
 def messages_final(body: bytes) -> Any:
