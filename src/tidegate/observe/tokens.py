@@ -33,7 +33,7 @@ class Vocabulary(Protocol):
 
 
 def load_vocabulary() -> Vocabulary:
-    """Takes 50 ms and 60 MB (half of it shared by all workers), so it is done when the first estimate is needed, or by `warm_up`."""
+    """Takes 50 ms and 60 MB, half of it shared by workers: done for the first estimate or by `warm_up`."""
     # The compiled part alone: the package around it loads three vocabularies more, in Python, at its import.
     package = importlib.util.find_spec("bpe_openai")
     name = "bpe_openai._bindings"
