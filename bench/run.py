@@ -4,8 +4,8 @@ import http.client
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -56,8 +56,6 @@ class Bench:
         """Figures per target; those that can't be had are left out."""
         with ExitStack() as stack:
             up = [target for name in load.targets if (target := self._start(name, load, stack))]
-            for target in up:
-                self.load(target, msgspec.structs.replace(WARM, streams=min(32, load.streams * 2)))
             tallies: dict[str, list[Tally]] = {target.name: [] for target in up}
             late: dict[str, Lateness] = {}
             for turn in range(load.rounds):
@@ -70,14 +68,20 @@ class Bench:
                     late[target.name] = _worse(late.get(target.name), self._lateness())
         return {name: gather(name, found, late[name]) for name, found in tallies.items()}
 
+    @contextmanager
+    def ready(self, name: str, load: Workload) -> Iterator[Target]:
+        """One target, running and warm. Raises NotStarted."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{load.name}-{name}-", dir=self._folder))
+        site = Site(folder, self._plan.target_core, self._mock_port, (load.name, WARM.name))
+        with running(name, site) as target:
+            self.load(target, msgspec.structs.replace(WARM, streams=min(32, load.streams * 2)))
+            yield target
+
     def _start(self, name: str, load: Workload, stack: ExitStack) -> Target | None:
         if name not in self._plan.targets or name in self.missing:
             return None
-        folder = Path(tempfile.mkdtemp(prefix=f"{load.name}-{name}-", dir=self._folder))
-        names = (load.name, WARM.name)
-        site = Site(folder, self._plan.target_core, self._mock_port, names)
         try:
-            return stack.enter_context(running(name, site))
+            return stack.enter_context(self.ready(name, load))
         except NotStarted as reason:
             self.missing[name] = str(reason)
             print(f"    {name}: {reason}", file=sys.stderr)

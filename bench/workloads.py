@@ -94,9 +94,9 @@ FULL = (
     ),
     Workload(
         "short",
-        "16 connections, 5 events per request, 4 ms apart",
+        "32 connections, 5 events per request, 4 ms apart",
         Arrival.LOOP,
-        16,
+        32,
         5,
         0.004,
         (*_BOTH, "litellm"),
