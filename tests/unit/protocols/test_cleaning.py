@@ -152,3 +152,17 @@ def test_a_failure_without_readable_words_gets_those_of_its_kind() -> None:
     failure = Failure(kind=Kind.OVERLOADED, message="<html></html>")
     assert cleaned_failure(failure, cleaner()).message == "Overloaded"
     assert cleaned_failure(Failure(kind=Kind.OVERLOADED, message=""), cleaner()).message == "Overloaded"
+
+
+def test_a_host_that_is_not_told_takes_nothing_away() -> None:
+    assert clean("a plain sentence", ["", "abc"], ["", ":443"]) == "a plain sentence"
+    assert (
+        clean("id 550e8400-e29b and token aaaaaaaaaaaaaaaa") == "id 550e8400-e29b and token aaaaaaaaaaaaaaaa"
+    )
+
+
+def test_a_secret_that_begins_like_a_word_takes_no_other_words_away() -> None:
+    assert (
+        clean("upstream failed for upstream00000000", ["upstream00000000"])
+        == "upstream failed for [redacted]"
+    )

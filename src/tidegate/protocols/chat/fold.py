@@ -15,6 +15,7 @@ class Choice:
     def __init__(self) -> None:
         self.finish_reason: str | None = None
         self._message: Object = {"role": "assistant", "content": None, "refusal": None}
+        self._texts: dict[str, list[str]] = {}
         self._calls = ToolCalls()
         self._logprobs: Object | None = None
         self._others: Object = {}
@@ -24,7 +25,9 @@ class Choice:
         delta = mapping(choice.get("delta") or choice.get("message"))
         for call in mappings(delta.get("tool_calls")):
             self._calls.add(call)
-        merge(self._message, {name: value for name, value in delta.items() if name != "tool_calls"})
+        for name, value in delta.items():
+            if name != "tool_calls":
+                self._add_member(name, value)
         logprobs = choice.get("logprobs")
         if isinstance(logprobs, dict):
             self._logprobs = {} if self._logprobs is None else self._logprobs
@@ -37,11 +40,24 @@ class Choice:
 
     def whole(self, index: int) -> Object:
         """The choice of a whole answer."""
+        for name in list(self._texts):
+            self._settle(name)
         message = dict(self._message)
-        if self._calls.calls:
-            message["tool_calls"] = self._calls.calls
+        if calls := self._calls.whole():
+            message["tool_calls"] = calls
         told = {"logprobs": self._logprobs, "finish_reason": self.finish_reason or "stop"}
         return {"index": index, "message": message, **told, **self._others}
+
+    def _add_member(self, name: str, value: object) -> None:
+        """Texts come in many small pieces, which are joined once; everything else is merged as it comes."""
+        if isinstance(value, str) and name not in _SAID_ONCE:
+            self._texts.setdefault(name, []).append(value)
+        elif value is not None or name not in self._texts:
+            self._settle(name)
+            merge(self._message, {name: value})
+
+    def _settle(self, name: str) -> None:
+        merge(self._message, {name: "".join(pieces)} if (pieces := self._texts.pop(name, None)) else {})
 
 
 class ToolCalls:
@@ -52,8 +68,8 @@ class ToolCalls:
     """
 
     def __init__(self) -> None:
-        self.calls: list[Object] = []
-        self._by_index: dict[int, Object] = {}
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
 
     def add(self, fragment: Object) -> None:
         """Take one fragment of `delta.tool_calls`."""
@@ -61,24 +77,60 @@ class ToolCalls:
         index = index if isinstance(index, int) else None
         call = self._find(fragment, index)
         if call is None:
-            call = {}
-            self.calls.append(call)
+            call = _Call()
+            self._calls.append(call)
         if index is not None:
             self._by_index[index] = call
-        _extend(call, fragment)
+        call.add(fragment)
 
-    def _find(self, fragment: Object, index: int | None) -> Object | None:
+    def whole(self) -> list[Object]:
+        """The calls of a whole answer."""
+        return [call.whole() for call in self._calls]
+
+    def _find(self, fragment: Object, index: int | None) -> "_Call | None":
         identifier = text(fragment.get("id"))
-        same_id = next((call for call in self.calls if identifier and call.get("id") == identifier), None)
+        same_id = next((call for call in self._calls if identifier and call.id == identifier), None)
         if same_id is not None:
             return same_id
         if index is not None:
             found = self._by_index.get(index)
         else:
-            found = self.calls[-1] if self.calls and identifier is None else None
-        if found is not None and identifier and found.get("id") and _name(fragment):
+            found = self._calls[-1] if self._calls and identifier is None else None
+        if found is not None and identifier and found.id and _name(fragment):
             return None
         return found
+
+
+class _Call:
+    """One tool call. Id, type and name count once, however often they come; arguments grow."""
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self._type: str | None = None
+        self._kind: str | None = None
+        self._name: str | None = None
+        self._arguments: list[str] = []
+        self._called: Object = {}
+        self._others: Object = {}
+
+    def add(self, fragment: Object) -> None:
+        kind, member = ("custom", "input") if "custom" in fragment else ("function", "arguments")
+        told = mapping(fragment.get(kind))
+        self._kind = self._kind or kind
+        self.id = self.id or text(fragment.get("id"))
+        self._type = self._type or text(fragment.get("type"))
+        self._name = self._name or text(told.get("name"))
+        self._arguments.append(argument_text(told.get(member)))
+        merge(self._called, {name: value for name, value in told.items() if name not in ("name", member)})
+        said = ("index", "id", "type", kind)
+        merge(self._others, {name: value for name, value in fragment.items() if name not in said})
+
+    def whole(self) -> Object:
+        kind = self._kind or "function"
+        member = "input" if kind == "custom" else "arguments"
+        called = {"name": self._name or "", member: "".join(self._arguments), **self._called}
+        identity: Object = {} if self.id is None else {"id": self.id}
+        return {**identity, "type": self._type or kind, kind: called, **self._others}
 
 
 def merge(into: Object, delta: Object) -> None:
@@ -125,25 +177,6 @@ def _place(entry: object) -> int | None:
     """The `index` by which deltas of one entry are told from those of the next."""
     index = mapping(entry).get("index")
     return index if isinstance(index, int) else None
-
-
-def _extend(call: Object, fragment: Object) -> None:
-    """Id, type and name count once, however often they come; arguments grow."""
-    kind, member = ("custom", "input") if "custom" in fragment else ("function", "arguments")
-    if identifier := text(fragment.get("id")):
-        call.setdefault("id", identifier)
-    call.setdefault("type", text(fragment.get("type")) or kind)
-    told = mapping(fragment.get(kind))
-    if told or kind not in call:
-        before = mapping(call.get(kind))
-        called = dict(before)
-        called["name"] = text(before.get("name")) or text(told.get("name")) or ""
-        called[member] = argument_text(before.get(member)) + argument_text(told.get(member))
-        merge(called, {name: value for name, value in told.items() if name not in ("name", member)})
-        call[kind] = called
-    merge(
-        call, {name: value for name, value in fragment.items() if name not in ("index", "id", "type", kind)}
-    )
 
 
 def _name(fragment: Object) -> str | None:

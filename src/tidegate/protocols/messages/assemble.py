@@ -48,7 +48,7 @@ class _Gathered:
         self._message: Object | None = None
         self._usage: Object = {}
         self._blocks: dict[int, Object] = {}
-        self._inputs: dict[int, str] = {}
+        self._texts: dict[tuple[int, str], list[str]] = {}
         self._last = -1
 
     def add(self, event: Object) -> None:
@@ -70,8 +70,12 @@ class _Gathered:
         """The answer. Raises _Broken."""
         if self._message is None:
             raise _Broken("the upstream's stream has no message_start")
-        for index, written in self._inputs.items():
-            self._blocks[index]["input"] = _input(written)
+        for (index, member), pieces in self._texts.items():
+            block, written = self._blocks[index], "".join(pieces)
+            if member != "input":
+                block[member] = (text(block.get(member)) or "") + written
+            elif written:
+                block[member] = _input(written)
         blocks = [block for _, block in sorted(self._blocks.items())]
         message = self._message
         message["content"] = blocks or listing(message.get("content"))
@@ -91,14 +95,17 @@ class _Gathered:
             raise _Broken("the upstream sent a delta before its block")
         kind = text(delta.get("type")) or ""
         if kind in _GROWS:
-            member = _GROWS[kind]
-            block[member] = (text(block.get(member)) or "") + (text(delta.get(member)) or "")
+            self._grow(index, _GROWS[kind], delta.get(_GROWS[kind]))
         elif kind == "signature_delta":
             block["signature"] = delta.get("signature")
         elif kind == "citations_delta":
             block["citations"] = [*listing(block.get("citations")), delta.get("citation")]
-        elif kind == "input_json_delta" and (written := text(delta.get("partial_json"))) is not None:
-            self._inputs[index] = self._inputs.get(index, "") + written
+        elif kind == "input_json_delta":
+            self._grow(index, "input", delta.get("partial_json"))
+
+    def _grow(self, index: int, member: str, piece: object) -> None:
+        """Texts come in many small pieces, which are joined once."""
+        self._texts.setdefault((index, member), []).append(text(piece) or "")
 
     def _end(self, event: Object) -> None:
         """Several may come; the last value that is told counts."""

@@ -1,5 +1,7 @@
 """Deltas add up, also those that break the rules."""
 
+import time
+
 import pytest
 
 from tidegate.protocols.chat.fold import Choice, Object, ToolCalls, merge
@@ -9,7 +11,7 @@ def calls(*fragments: Object) -> list[Object]:
     gathered = ToolCalls()
     for fragment in fragments:
         gathered.add(fragment)
-    return gathered.calls
+    return gathered.whole()
 
 
 def fragment(index: int | None, identifier: str | None, name: str | None, arguments: object) -> Object:
@@ -147,3 +149,27 @@ def test_a_choice_keeps_what_stands_beside_its_delta() -> None:
         "finish_reason": "stop",
         "stop_reason": 7,
     }
+
+
+def test_many_small_pieces_take_no_long_time() -> None:
+    choice = Choice()
+    started = time.process_time()
+    for _ in range(20_000):
+        choice.add(
+            {"delta": {"content": "some words", "tool_calls": [fragment(0, None, None, "some arguments")]}}
+        )
+    message = choice.whole(0)["message"]
+    assert isinstance(message, dict)
+    assert len(message["content"]) == 200_000
+    assert time.process_time() - started < 5
+
+
+def test_a_fragment_may_hold_only_what_a_vendor_adds() -> None:
+    assert calls(fragment(0, "a", "f", X), {"index": 0, "extra": 1}) == [A | {"extra": 1}]
+
+
+def test_a_null_takes_no_text_away() -> None:
+    choice = Choice()
+    for content in ("a", None, "b"):
+        choice.add({"delta": {"content": content}})
+    assert choice.whole(0)["message"] == {"role": "assistant", "content": "ab", "refusal": None}

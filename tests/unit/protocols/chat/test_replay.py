@@ -161,3 +161,8 @@ def test_a_refusal_bears_its_logprobs() -> None:
 
 def test_what_is_no_answer_says_nothing() -> None:
     assert replay(ASKED, b"<html>") == b"data: [DONE]\n\n"
+
+
+def test_numbered_reasoning_details_stay_as_they_are() -> None:
+    details = [{"index": 1, "text": "x"}, {"index": 4, "text": "y"}]
+    assert {"reasoning_details": details} in deltas({"content": "z", "reasoning_details": details})

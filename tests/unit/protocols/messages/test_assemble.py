@@ -155,3 +155,21 @@ def test_missing_indices_mean_the_last_block_and_a_second_start_says_nothing_new
 
 def test_a_foreign_done_says_nothing() -> None:
     assert answer(assemble(ASKED, events(START) + b"data: [DONE]\n\n" + events(END, STOP)))
+
+
+def test_an_answer_without_usage_has_none() -> None:
+    bare: dict[str, object] = {"type": "message_start", "message": {"id": "m"}}
+    odd_delta = {"type": "content_block_delta", "index": "x", "delta": {"type": "text_delta", "text": "b"}}
+    body = events(bare, opened(0, {"type": "text", "text": "a"}), odd_delta, STOP)
+    assert answer(assemble(ASKED, body)) == {
+        "type": "message",
+        "role": "assistant",
+        "stop_reason": None,
+        "stop_sequence": None,
+        "id": "m",
+        "content": [{"type": "text", "text": "ab"}],
+    }
+
+
+def test_the_name_may_stand_in_the_event_line_alone() -> None:
+    assert answer(assemble(ASKED, events(START, END) + b"event: message_stop\ndata: {}\n\n"))["id"] == "m"
