@@ -7,8 +7,9 @@ from typing import Protocol
 from tidegate.core.failure import Failure, Kind
 from tidegate.exchange.ports import Headers, Sink
 from tidegate.upstream import failures
-from tidegate.upstream.connection import Connection, Push, drop
+from tidegate.upstream.connection import Connection
 from tidegate.upstream.content import ContentError, decoder_for
+from tidegate.upstream.roles import Push, drop
 from tidegate.upstream.unpacker import Unpacker
 
 _FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})

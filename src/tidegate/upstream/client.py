@@ -8,9 +8,10 @@ from tidegate.exchange.ports import Call, Sink, UpstreamRequest
 from tidegate.routing.catalog import Channel
 from tidegate.upstream import failures
 from tidegate.upstream.call import DoomedCall, HttpCall
-from tidegate.upstream.connection import Connection, Limits
+from tidegate.upstream.connection import Connection
 from tidegate.upstream.dial import dial
 from tidegate.upstream.head import HeadWriter, head_writer
+from tidegate.upstream.limits import Limits
 from tidegate.upstream.origin import parse_base_url
 from tidegate.upstream.pool import Pool, Route, route_to
 from tidegate.upstream.proxies import BadProxy, choose_proxy

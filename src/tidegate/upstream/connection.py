@@ -4,35 +4,18 @@ import asyncio
 import select
 import socket
 import ssl
-from collections.abc import Callable
 from enum import Enum
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
-from msgspec import Struct
 
 from tidegate.core.failure import Failure
-from tidegate.exchange.ports import Headers
 from tidegate.upstream import failures
-
-Push: TypeAlias = Callable[[bytes], None]
+from tidegate.upstream.limits import Limits
+from tidegate.upstream.roles import Home, Listener, Push, drop
 
 _JOIN_BELOW = 65_536
 """Bodies up to this size go out in one write with their head; larger ones are not worth the copy."""
-
-
-class Limits(Struct, frozen=True, kw_only=True):
-    """Bounds of the adapter. Times are seconds, sizes bytes."""
-
-    head_bytes: int = 65_536
-    """Of one answer's head, 1xx heads before it included; also of trailers and chunk extensions in a row."""
-    header_count: int = 256
-    idle_timeout: float = 75.0
-    """How long a connection waits for its next request."""
-    idle_per_route: int = 512
-    idle_total: int = 2_048
-    drain_timeout: float = 0.1
-    """How long a finished call waits for the end of its body."""
 
 
 class Stage(Enum):
@@ -53,45 +36,12 @@ class Stage(Enum):
     CLOSED = "closed"
 
 
-class Listener(Protocol):
-    """The request that is on a connection. `on_whole` or `on_broken` comes last, once."""
-
-    def on_head(self, status: int, headers: Headers) -> Push:
-        """The final head; the result takes the body, as it comes off the wire."""
-
-    def on_whole(self) -> None:
-        """The body is whole. The connection is already free again, or closed."""
-
-    def on_broken(self, failure: Failure, *, heard: bool) -> None:
-        """The connection is closed; `heard` tells whether the peer had said anything to this request."""
-
-
-class Home(Protocol):
-    """Where connections are kept."""
-
-    def opened(self, connection: "Connection") -> None:
-        """It stands."""
-
-    def give_back(self, connection: "Connection") -> None:
-        """It can take another request."""
-
-    def withdraw(self, connection: "Connection") -> None:
-        """An idle one must not be used again."""
-
-    def closed(self, connection: "Connection") -> None:
-        """It is gone."""
-
-
 _BODY = Stage.BODY
 """Looked up once: it is compared for every read."""
 
 
 class _Stop(Exception):
     """Ends parsing from inside a callback of the parser; the connection knows why."""
-
-
-def drop(_: bytes) -> None:
-    """Take body bytes that nobody wants any more."""
 
 
 def _untold(_: bytes) -> None:
@@ -375,8 +325,7 @@ class Connection(asyncio.Protocol):
 
         asyncio reports a bare end of the TCP stream just the same, so the TLS state itself is asked.
         """
-        secured = self._transport and self._transport.get_extra_info("ssl_object")
-        if secured is None:
+        if self._transport is None or (secured := self._transport.get_extra_info("ssl_object")) is None:
             return True
         try:
             return bool(secured.read(1) == b"")

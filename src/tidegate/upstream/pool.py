@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from tidegate.upstream.connection import Connection, Limits
+from tidegate.upstream.connection import Connection
+from tidegate.upstream.limits import Limits
 from tidegate.upstream.origin import Origin, Scheme
 from tidegate.upstream.proxies import Proxy
 from tidegate.upstream.tls import Roots

@@ -23,9 +23,7 @@ class Unreachable(OSError):
 
 async def connect_tcp(host: str, port: int) -> socket.socket:
     """A connected, non-blocking socket. Raises OSError (also gaierror) or UnicodeError for a bad name."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    addresses = alternate([(int(entry[0]), cast(SocketAddress, entry[4])) for entry in found])
+    addresses = alternate(await _resolve(host, port))
     if len(addresses) == 1:
         return await _connect(addresses[0])
     return await _race(addresses)
@@ -38,6 +36,12 @@ def alternate(addresses: list[Address]) -> list[Address]:
     others = [address for address in addresses if address[0] != first]
     turns = chain.from_iterable(zip_longest(preferred, others))
     return [address for address in turns if address is not None]
+
+
+async def _resolve(host: str, port: int) -> list[Address]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return [(int(entry[0]), cast(SocketAddress, entry[4])) for entry in found]
 
 
 async def _race(addresses: list[Address]) -> socket.socket:

@@ -6,11 +6,11 @@ from enum import Enum
 
 from tidegate.core.failure import Failure
 from tidegate.upstream import failures
-from tidegate.upstream.connection import Push
 from tidegate.upstream.content import ContentError, Decoder
+from tidegate.upstream.roles import Push
 
-PIECES_PER_TURN = 16
-"""After so many pieces in one go (4 MiB) other requests get their turn."""
+PIECES_PER_TURN = 4
+"""After so many pieces in one go (1 MiB, some milliseconds) other requests get their turn."""
 
 
 class Flow(Enum):

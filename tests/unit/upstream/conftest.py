@@ -12,7 +12,7 @@ from tests.unit.upstream.certificates import Authority
 from tests.unit.upstream.peers import Peer, Script, eventually
 
 from tidegate.upstream.client import HttpUpstream
-from tidegate.upstream.connection import Limits
+from tidegate.upstream.limits import Limits
 
 Serve = Callable[..., Awaitable[Peer]]
 MakeUpstream = Callable[..., HttpUpstream]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.upstream.certificates import Authority
 from tests.unit.upstream.conftest import MakeUpstream, Serve
-from tests.unit.upstream.peers import HELLO, OK, Line, Recorder, answering, channel, eventually, once, request
+from tests.unit.upstream.peers import HELLO, OK, Line, Recorder, answering, channel, once, request
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.exchange.ports import UpstreamRequest
