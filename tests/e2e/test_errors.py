@@ -76,6 +76,8 @@ async def test_b100_every_status_in_every_dress(stage: Stage, side: Side) -> Non
         assert b"<html" not in reply.body.lower()
         row = await played.row()
         assert (row["outcome"], row["status"]) == ("failed", reply.status)
+        told = reply.json()["error"]
+        assert (row["error"]["type"], row["error"]["message"]) == (told["type"], told["message"])
         assert [attempt["status"] for attempt in row["attempts"]] == [status]
 
     scenarios = {}

@@ -12,6 +12,7 @@ from tests.harness.dialects import (
     MESSAGES,
     NO_CHANNEL,
     NO_MODEL,
+    RATE_LIMIT,
     RESPONSES,
     SIDES,
     UPSTREAM,
@@ -19,7 +20,7 @@ from tests.harness.dialects import (
     check_refusal,
 )
 from tests.harness.gateway import Gateway, free_port
-from tests.harness.script import CUT, JSON, Answer, body, stream
+from tests.harness.script import CUT, JSON, Answer, Framing, Pause, body, stream
 from tests.harness.stage import Stage
 from tests.harness.together import all_sides_at_once, together
 from tests.harness.upstream import ScriptedUpstream
@@ -132,6 +133,30 @@ async def test_b090_failures_in_mid_stream_count_too(stage: Stage, side: Side) -
     assert reply.status == 200
     assert len(stage.upstream.requests(f"{side.tag}-A", model)) == 3
     assert len(stage.upstream.requests(f"{side.tag}-B", model)) == 1
+
+
+@all_sides_at_once
+async def test_half_open_sends_one_probe(stage: Stage, side: Side) -> None:
+    """Of many requests at the end of the cooldown only one tries the channel; the others do without."""
+    model = stage.model(side, "ab")
+    slow = Answer((b"{}",), 500, JSON, Framing.LENGTH, before=(Pause(0.5),))
+    stage.script(side, model, [*[REFUSED] * 3, *[slow] * 8], [good(side)] * 20)
+    for _ in range(3):
+        await stage.gateway.call(side, side.request(model))
+    await asyncio.sleep(1.7)
+    calls = [stage.gateway.call(side, side.request(model)) for _ in range(8)]
+    assert {reply.status for reply in await asyncio.gather(*calls)} == {200}
+    assert len(stage.upstream.requests(f"{side.tag}-A", model)) == 4
+
+
+@every_side
+async def test_odd_retry_after_values_do_no_harm(stage: Stage, side: Side) -> None:
+    async def told(value: str) -> None:
+        played = await stage.play(side, body(b"{}", 429, [*JSON, ("retry-after", value)]))
+        check_refusal(side, played.reply, RATE_LIMIT)
+
+    values = ("soon", "-5", "1e9", "99999999999", "0", "0.5", "Wed, 21 Oct 2099 07:28:00 GMT", "\u00e9")
+    await together({value: told(value) for value in values})
 
 
 @all_sides_at_once

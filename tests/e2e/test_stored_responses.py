@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from tests.harness import settings
 from tests.harness.client import Reply
-from tests.harness.dialects import NO_RESPONSE, RESPONSES, UNSUPPORTED, check_error_form, check_refusal
+from tests.harness.dialects import (
+    NO_RESPONSE,
+    RESPONSES,
+    UNSUPPORTED,
+    UPSTREAM,
+    check_error_form,
+    check_refusal,
+)
 from tests.harness.gateway import Gateway, free_port
 from tests.harness.notation import Json, created, dumps, in_progress, message_item, r, response, text_delta
 from tests.harness.script import body, stream
@@ -99,9 +106,23 @@ async def test_b150_what_is_unknown_or_another_accounts_is_refused(
     assert (await _ask(stored, model, previous_response_id=None)).status == 200
 
 
-async def test_b150_ids_are_learnt_from_whole_answers_and_survive_a_restart_of_the_turn(
+async def test_b150_a_broken_owner_is_not_replaced_by_a_stranger(
     stored: Gateway, upstream: ScriptedUpstream
 ) -> None:
+    """Another upstream account does not have the history: an error is right, an answer would be wrong."""
+    model = "s-down"
+    _scripts(upstream, model)
+    await _ask(stored, model)
+    channel, identity = _identity(upstream, model)
+    group = [name for name in CHANNELS if (name == "stored-B") == (channel == "stored-B")]
+    for name in group:
+        upstream.always(name, model, body(b"{}", 500))
+    reply = await _ask(stored, model, previous_response_id=identity)
+    check_refusal(RESPONSES, reply, UPSTREAM)
+    assert all(not upstream.requests(name, model) for name in CHANNELS if name not in group)
+
+
+async def test_b150_ids_are_learnt_from_whole_answers(stored: Gateway, upstream: ScriptedUpstream) -> None:
     model = "s-whole"
     for name in CHANNELS:
         answer = {**RESPONSES.whole(), "id": f"resp_{name}_{model}"}
