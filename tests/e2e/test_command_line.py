@@ -190,7 +190,7 @@ key = "sk-tg-0123456789abcdef0123456789"
     ("server", "options", "code", "told"),
     [
         ("", ("--host", "192.0.2.1"), Exit.NO_CONNECTION, "not an address of this machine"),
-        ('host = "name.invalid"', (), Exit.NO_CONNECTION, "cannot listen on the configured server.host"),
+        ('host = "name.invalid"', (), Exit.NO_CONNECTION, "cannot listen on name.invalid:0"),
         ('tls_cert = "junk.pem"\ntls_key = "junk.pem"', (), Exit.USAGE, "no certificate and its key"),
         ("unheard_of = 1", (), Exit.USAGE, "server.unheard_of"),
         ("[", (), Exit.USAGE, "not valid TOML"),

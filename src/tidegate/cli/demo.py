@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.complaint import no_listening
+from tidegate.cli.complaint import Complaint, no_listening
 
 
 def demo(
@@ -15,10 +15,13 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0: any free one.")] = 8080,
 ) -> None:
     """Run the gateway with a simulated provider: no file, no network and no credential needed."""
-    from tidegate.wiring import demo as run_demo  # late: `--help` need not load the servers
+    from tidegate.observe.logs import BadLogSetting  # late, both: `--help` need not load the servers
+    from tidegate.wiring import demo as run_demo
 
     try:
         code = run_demo(host, port, announce)
+    except BadLogSetting as error:
+        raise Complaint(str(error)) from error
     except OSError as error:
         if error.filename is not None:
             raise  # a file, not the socket

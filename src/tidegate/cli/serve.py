@@ -40,6 +40,7 @@ def serve(
 
 def _serve(config: Path, host: str | None, port: int | None, workers: int) -> int:
     from tidegate.config import ConfigError  # late, all three: `--help` need not load the servers
+    from tidegate.observe.logs import BadLogSetting
     from tidegate.storage.database import DatabaseUnusable
     from tidegate.wiring import ListenError
     from tidegate.wiring import serve as run_gateway
@@ -51,6 +52,8 @@ def _serve(config: Path, host: str | None, port: int | None, workers: int) -> in
             print(problem, file=sys.stderr)
         return Exit.USAGE
     except DatabaseUnusable as error:
+        raise Complaint(str(error)) from error
+    except BadLogSetting as error:
         raise Complaint(str(error)) from error
     except ListenError as error:
         raise no_listening(error, error.where) from error

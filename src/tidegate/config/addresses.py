@@ -9,7 +9,7 @@ from tidegate.upstream.origin import Origin, parse_base_url
 
 _HOST = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+")
 _BARE_HOST = re.compile(r"[A-Za-z0-9._:%-]+")
-_DATABASES = ("sqlite", "sqlite+aiosqlite", "postgresql", "postgresql+asyncpg")
+_DATABASES = ("sqlite", "postgresql")
 _REDIS = ("redis", "rediss", "unix")
 
 

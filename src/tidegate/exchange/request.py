@@ -32,7 +32,7 @@ class World(Struct, frozen=True, kw_only=True):
     wall: Callable[[], float]
     """Unix seconds."""
     new_id: Callable[[], str]
-    """24 random characters for an id."""
+    """A random part for an id: letters and digits."""
 
 
 class Request(Struct, frozen=True, kw_only=True):

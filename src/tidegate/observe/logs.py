@@ -33,6 +33,10 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)} | {10: "\\n",
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
+class BadLogSetting(ValueError):
+    """A variable of the environment that sets up the log has a value it cannot have; the text names it."""
+
+
 class Format(Enum):
     """How a line looks."""
 
@@ -44,7 +48,7 @@ def set_up(environ: Mapping[str, str], stream: TextIO | None = None) -> None:
     """Send all log lines of the process to `stream` (standard error).
 
     TIDEGATE_LOG_FORMAT is `json` or `text`; unset: text on a terminal, else JSON. TIDEGATE_LOG_LEVEL is
-    `debug`, `info` (default), `warning` or `error`. Another value raises ValueError that names the variable.
+    `debug`, `info` (default), `warning` or `error`. Another value raises BadLogSetting.
     """
     target = sys.stderr if stream is None else stream
     level = _level(environ.get(LEVEL_VARIABLE, "info"))
@@ -173,7 +177,7 @@ def _shown(value: object) -> str:
 def _level(name: str) -> int:
     level = _LEVELS.get(name.lower())
     if level is None:
-        raise ValueError(f"{LEVEL_VARIABLE}: must be one of {', '.join(_LEVELS)}")
+        raise BadLogSetting(f"{LEVEL_VARIABLE}: must be one of {', '.join(_LEVELS)}")
     return level
 
 
@@ -183,4 +187,4 @@ def _format(name: str | None, stream: TextIO) -> Format:
     try:
         return Format(name.lower())
     except ValueError:
-        raise ValueError(f"{FORMAT_VARIABLE}: must be `json` or `text`") from None
+        raise BadLogSetting(f"{FORMAT_VARIABLE}: must be `json` or `text`") from None

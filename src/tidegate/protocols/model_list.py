@@ -14,7 +14,7 @@ def openai_model(name: str, created: int) -> dict[str, object]:
 def anthropic_model(name: str, created: int) -> dict[str, object]:
     """One model, Anthropic's shape."""
     at = datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"type": "model", "id": name, "display_name": name, "created_at": at}
+    return {"type": "model", "id": name, "display_name": name, "created_at": at, "lifecycle": "active"}
 
 
 def openai_list(names: Sequence[str], created: int) -> bytes:

@@ -197,4 +197,5 @@ def _bad_http(path: str, failure: Any) -> web.Response:
 
 
 def _new_id() -> str:
-    return secrets.token_hex(12)
+    """27 hex digits that rise with time, so that the database adds a row's id at the end of its index."""
+    return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
