@@ -54,7 +54,6 @@ class Gateway:
         tokenizer: BpeTokenizer,
         admin: web.AppRunner | None,
     ) -> None:
-        loop = asyncio.get_running_loop()
         self.config = config
         self._secret = secret
         self._storage = storage
@@ -63,14 +62,7 @@ class Gateway:
         self._admin = admin
         self._servers: list[asyncio.Server] = []
         self._health = Health(_breaker_rules(config))
-        world = World(
-            upstream=upstream,
-            health=self._health,
-            heartbeat=Heartbeat(loop, time.monotonic),
-            clock=time.monotonic,
-            wall=time.time,
-            new_id=_new_id,
-        )
+        world = _world(upstream, self._health)
         settlement = Settlement(storage.journal, storage.ownership, tokenizer, time.monotonic, log_request)
         self.exchange = Exchange(world, _snapshot(config, secret), settlement, storage.ownership)
         directory = Directory(self.exchange, storage.ready, int(time.time()))
@@ -152,6 +144,17 @@ async def open_gateway(config: Config, secret: Secret) -> Gateway:
         admin = web.AppRunner(create_admin_app(config.admin.token, storage.requests), access_log=None)
         await admin.setup()
     return Gateway(config, secret, storage, upstream, tokenizer, admin)
+
+
+def _world(upstream: HttpUpstream, health: Health) -> World:
+    return World(
+        upstream=upstream,
+        health=health,
+        heartbeat=Heartbeat(asyncio.get_running_loop(), time.monotonic),
+        clock=time.monotonic,
+        wall=time.time,
+        new_id=_new_id,
+    )
 
 
 def _snapshot(config: Config, secret: Secret) -> Snapshot:

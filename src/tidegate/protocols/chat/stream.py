@@ -2,7 +2,7 @@
 
 import re
 
-from msgspec import json
+from msgspec import json, structs
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
@@ -180,7 +180,7 @@ class ChatWatcher:
             plain = data == frame.data and frame.form is Form.PLAIN and frame.event is None
             return frame.raw if plain else with_data(frame, data, None)
         failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")
-        return errors.error_event(_with_message(failure, self._clean(failure.message)))
+        return errors.error_event(structs.replace(failure, message=self._clean(failure.message)))
 
     def _remember_prefix(self, raw: bytes, renamed: bytes) -> None:
         """Chunks of a stream begin alike; the next one with this beginning needs no second look."""
@@ -191,7 +191,3 @@ class ChatWatcher:
         moved = end + len(renamed) - len(raw)
         if raw[end:] == renamed[moved:]:
             self._prefix, self._renamed = raw[:end], renamed[:moved]
-
-
-def _with_message(failure: Failure, message: str) -> Failure:
-    return Failure(kind=failure.kind, message=message, type=failure.type, code=failure.code)
