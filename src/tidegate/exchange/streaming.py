@@ -10,7 +10,7 @@ from tidegate.engine.signals import Phase, Progress
 from tidegate.exchange.attempt import Ended, Refusal, StreamAttempt
 from tidegate.exchange.ports import ClientPipe
 from tidegate.exchange.request import Request
-from tidegate.protocols.base import Watcher
+from tidegate.protocols.base import Watcher, Whole
 from tidegate.routing.catalog import Candidate
 from tidegate.routing.plan import Plan
 
@@ -25,6 +25,8 @@ class Stream(Struct, kw_only=True):
     comment: bytes
     attempt: StreamAttempt | None = None
     """The last one."""
+    whole: Whole | None = None
+    """The JSON answer that the last attempt got in place of a stream."""
 
     @classmethod
     def of(cls, request: Request, pipe: ClientPipe) -> "Stream":
@@ -48,6 +50,8 @@ class Stream(Struct, kw_only=True):
     @property
     def usage(self) -> Usage | None:
         """What the last attempt's upstream told of usage."""
+        if self.whole is not None:
+            return self.whole.usage  # a replayed stream must write counts even where none were told
         return None if self.watcher is None else self.watcher.usage
 
     def text(self) -> str:
@@ -87,7 +91,7 @@ class Stream(Struct, kw_only=True):
         watcher = request.watcher(candidate)
         relay = Relay(watcher, self.progress, self.terms, self._replay)
         attempt = StreamAttempt(relay, self.pipe, self.progress, refusal, self.comment, clock)
-        self.attempt = attempt
+        self.attempt, self.whole = attempt, None
         call = request.open(candidate, body, attempt)
         request.heartbeat.add(attempt)
         try:
@@ -101,6 +105,7 @@ class Stream(Struct, kw_only=True):
         whole = dialect.read_whole(asked, body)
         if isinstance(whole, Failure):
             return whole
+        self.whole = whole
         return whole.failure or dialect.replay(asked, body)
 
     def _tell(self, failure: Failure) -> None:
