@@ -17,7 +17,7 @@ from tests.harness.client import Connection, Ended, Reply, fetch
 from tests.harness.dialects import CHAT, SIDES, Side, check_error_form
 from tests.harness.gateway import Gateway, environment, free_port
 from tests.harness.invariants import check_stream
-from tests.harness.script import HOLD, Gate, stream
+from tests.harness.script import HOLD, JSON, Answer, Framing, Gate, stream
 from tests.harness.stage import Stage
 from tests.harness.together import together
 from tests.harness.upstream import ScriptedUpstream, until
@@ -59,6 +59,10 @@ async def test_sigterm_under_load_drains(
     gateway = start(config)
     stage = Stage(gateway, upstream)
     gate = Gate()
+    whole = stage.model(CHAT)
+    late = Answer((json.dumps(CHAT.whole()).encode(),), 200, JSON, Framing.LENGTH, before=(gate,))
+    stage.script(CHAT, whole, [late])
+    unfinished = asyncio.create_task(gateway.call(CHAT, CHAT.request(whole, stream=False)))
     ending, stuck = await _opened(stage, gate), await _opened(stage, None)
     kept = await Connection.open(gateway.port)
     await kept.send(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
@@ -72,6 +76,7 @@ async def test_sigterm_under_load_drains(
     await kept.send(gateway.request(CHAT, CHAT.request("chat-a-new")))
     _check_draining(CHAT, await (await kept.reply()).finish())
     gate.open()
+    assert CHAT.whole_text((await unfinished).json()) == "Hello"
     for one in ending:
         reply = await one.reply.finish()
         assert (sse.read(reply.body).bytes(), reply.ended) == (one.script.bytes(), Ended.WHOLE)
@@ -244,9 +249,13 @@ async def test_a_bad_config_is_told_without_a_traceback(config: settings.Config,
         for word in ("tidegate.toml", *words):
             assert word in gateway.log
 
-    await told("unknown", {"server": {"prot": 1}}, "prot")
-    await told("type", {"server": {"port": "many"}}, "port")
-    await told("unset", {"server": {"secret": "env:NOT_SET_ANYWHERE"}}, "NOT_SET_ANYWHERE")
+    await together(
+        {
+            "unknown": told("unknown", {"server": {"prot": 1}}, "prot"),
+            "type": told("type", {"server": {"port": "many"}}, "port"),
+            "unset": told("unset", {"server": {"secret": "env:NOT_SET_ANYWHERE"}}, "NOT_SET_ANYWHERE"),
+        }
+    )
 
 
 async def test_two_workers_share_the_port_and_the_journal(

@@ -98,6 +98,17 @@ async def _raw(stage: Stage, data: bytes) -> Reply:
 
 
 @every_side
+async def test_what_was_too_large_has_a_row(small: Stage, side: Side) -> None:
+    reply = await small.gateway.call(side, _padded(side, "m", LIMIT + 1))
+    identity = reply.header("x-request-id")
+    deadline = asyncio.get_running_loop().time() + 5
+    while not (rows := [row for row in await small.gateway.rows("limit=100") if row["id"] == identity]):
+        assert asyncio.get_running_loop().time() < deadline, "no row"
+        await asyncio.sleep(0.05)
+    assert (rows[0]["status"], rows[0]["outcome"], rows[0]["protocol"]) == (413, "rejected", side.name)
+
+
+@every_side
 async def test_what_announces_too_much_is_refused_before_it_comes(small: Stage, side: Side) -> None:
     headers = [*small.gateway.headers(side), ("content-length", "10000000000")]
     connection = await Connection.open(small.gateway.port)
@@ -130,7 +141,7 @@ async def test_a_body_a_byte_a_second_times_out(small: Stage, side: Side) -> Non
             if reading.done():
                 break
             connection.writer.write(request[start : start + part])
-            await asyncio.sleep(pause)
+            await asyncio.wait({reading}, timeout=pause)
         reply = await (await reading).finish()
         check_refusal(side, reply, SLOW_BODY)
         assert reply.head_at + 0.0 > 0.8

@@ -113,6 +113,18 @@ async def test_c023_an_escaped_name_is_the_same_name(stage: Stage) -> None:
     assert "temperature" in error["message"]
 
 
+@every_side
+@pytest.mark.parametrize(
+    "stream_", ['"stream":null,', '"stream":false,', ""], ids=["null", "false", "absent"]
+)
+async def test_without_stream_true_the_answer_is_whole(stage: Stage, side: Side, stream_: str) -> None:
+    model = stage.model(side)
+    stage.script(side, model, [body(json.dumps(side.whole()).encode())])
+    content = f'{{"model":"{model}",{stream_}{_prompt(side, json.dumps("hi"))}}}'
+    reply = await stage.gateway.call(side, content.encode())
+    assert side.whole_text(reply.json()) == "Hello"
+
+
 NOT_JSON = {
     "nothing": b"",
     "spaces": b"   ",

@@ -1,20 +1,15 @@
 """What upstreams do to HTTP itself: 1xx, trailers, HTTP/1.0, dead connections, TLS, nobody there."""
 
-import datetime
-import ipaddress
 import json
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from tests.harness import settings
+from tests.harness.authority import Authority
 from tests.harness.dialects import CHAT, SIDES, TIMEOUT, UPSTREAM, Side, check_refusal
 from tests.harness.gateway import Gateway, free_port
+from tests.harness.proxy import ConnectProxy
 from tests.harness.script import CLOSE, CUT, EOF, Answer, Framing, Pause, body, raw, stream
 from tests.harness.stage import Stage
 from tests.harness.together import together
@@ -121,54 +116,6 @@ async def test_a_pooled_connection_that_died_is_replaced_unseen(stage: Stage, si
         assert [attempt["outcome"] for attempt in row["attempts"]] == ["served"]
 
 
-class Authority:
-    """A certificate authority of the test's own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test authority")])
-        self.certificate = self._sign(self._name, self._key.public_key(), None)
-        self.ca_file = folder / "ca.pem"
-        self.ca_file.write_bytes(self.certificate.public_bytes(serialization.Encoding.PEM))
-
-    def server(self, host: str) -> ssl.SSLContext:
-        """A server's context whose certificate is for `host`, a name or an address."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-        certificate = self._sign(subject, key.public_key(), host)
-        path = self.folder / f"{host}.pem"
-        private = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(path)
-        return context
-
-    def _sign(self, subject: x509.Name, key: ec.EllipticCurvePublicKey, host: str | None) -> x509.Certificate:
-        now = datetime.datetime.now(datetime.UTC)
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(self._name)
-            .public_key(key)
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=2))
-            .add_extension(x509.BasicConstraints(ca=host is None, path_length=None), critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False
-            )
-        )
-        if host is not None:
-            is_address = host[0].isdigit()
-            name = x509.IPAddress(ipaddress.ip_address(host)) if is_address else x509.DNSName(host)
-            builder = builder.add_extension(x509.SubjectAlternativeName([name]), critical=False)
-        return builder.sign(self._key, hashes.SHA256())
-
-
 @pytest.fixture(scope="module")
 def far(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A gateway whose channels are trusted and untrusted TLS, and addresses where nobody answers."""
@@ -240,3 +187,40 @@ async def test_a_connection_that_is_not_made_in_time_is_a_504(far: Stage) -> Non
     reply = await far.gateway.call(CHAT, CHAT.request("mute", stream=False), within=5)
     check_refusal(CHAT, reply, TIMEOUT)
     assert reply.head_at < 3
+
+
+async def test_https_goes_through_the_proxy_of_the_environment(tmp_path: Path) -> None:
+    """By CONNECT, with the proxy's credential; what NO_PROXY names goes straight; plain HTTP too."""
+    proxy = ConnectProxy()
+    proxy.start()
+    authority = Authority(tmp_path)
+    far_away, near = (
+        ScriptedUpstream(authority.server("localhost")),
+        ScriptedUpstream(authority.server("127.0.0.1")),
+    )
+    plain = ScriptedUpstream()
+    for server in (far_away, near, plain):
+        server.start()
+        server.always("x", "m", body(json.dumps(CHAT.whole()).encode()))
+    trusted = {"ca_file": str(authority.ca_file)}
+    config = settings.server(free_port(), str(tmp_path))
+    by_name = far_away.base("x").replace("127.0.0.1", "localhost")
+    for name, base in (("far", by_name), ("near", near.base("x")), ("plain", plain.base("x"))):
+        config["channels"].append(settings.channel(name, "chat", base, [], **trusted))
+        config["channels"][-1]["models"] = {name: "m"}
+        config["models"].append({"name": name})
+    more = {"HTTPS_PROXY": f"http://user:pass@127.0.0.1:{proxy.port}", "NO_PROXY": "127.0.0.1"}
+    gateway = Gateway(config, tmp_path, more=more)
+    try:
+        gateway.wait_ready()
+        for name in ("far", "near", "plain"):
+            reply = await gateway.call(CHAT, CHAT.request(name, stream=False))
+            assert reply.status == 200, reply.body
+        assert proxy.asked == [f"localhost:{far_away.port}"]
+        assert proxy.credentials == ["Basic dXNlcjpwYXNz"]
+    finally:
+        gateway.stop()
+        for server in (far_away, near, plain):
+            server.stop()
+        proxy.stop()
+    assert "user:pass" not in gateway.log

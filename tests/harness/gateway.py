@@ -39,7 +39,10 @@ def environment() -> dict[str, str]:
 class Gateway:
     """One process; started on construction, ready when `wait_ready` returns."""
 
-    def __init__(self, config: settings.Config, folder: Path, *options: str) -> None:
+    def __init__(
+        self, config: settings.Config, folder: Path, *options: str, more: dict[str, str] | None = None
+    ) -> None:
+        """`options` of the command line, `more` of the environment."""
         self.config_path = folder / "tidegate.toml"
         self.log_path = folder / "stderr.log"
         self.port: int = config["server"]["port"]
@@ -51,7 +54,7 @@ class Gateway:
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
-                env=environment(),
+                env=environment() | (more or {}),
                 cwd=folder,
             )
 

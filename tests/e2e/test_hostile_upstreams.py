@@ -1,0 +1,84 @@
+"""Upstreams that never end, blow up or hold back: bounded memory, bounded time, another channel."""
+
+import gzip
+import json
+
+import pytest
+from tests.harness.dialects import CHAT, SIDES, UPSTREAM, Side, check_refusal
+from tests.harness.script import EVENT_STREAM, HOLD, JSON, Answer, Pause, Step, body, stream
+from tests.harness.stage import Stage
+from tests.harness.together import all_sides_at_once, together
+
+every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
+MIB = 1024 * 1024
+
+
+@all_sides_at_once
+async def test_a_refusal_whose_body_never_ends_moves_on(stage: Stage, side: Side) -> None:
+    async def moves_on(status: int, *steps: Step) -> None:
+        answer = Answer((*steps, HOLD), status, JSON)
+        played = await stage.play(side, answer, b=[stream(side.script().all)], kind="qab")
+        assert played.text == "Hello"
+        await played.at_a[0].closed(within=1)
+
+    await together(
+        {
+            "nothing": moves_on(500),
+            "a part": moves_on(503, b'{"error":'),
+            "rate limit": moves_on(429, b'{"error":'),
+            "endless": moves_on(500, *[b"x" * 65536] * 400),
+        }
+    )
+
+
+@all_sides_at_once
+async def test_a_400_whose_body_never_ends_is_still_a_400(stage: Stage, side: Side) -> None:
+    answer = Answer((b'{"error":{"message":"the very', HOLD), 400, JSON)
+    played = await stage.play(side, answer, kind="qa", within=8)
+    assert played.reply.status in (400, 504)
+    assert played.reply.json()["error"]["message"]
+
+
+async def test_an_endless_whole_answer_costs_bounded_memory(stage: Stage) -> None:
+    model = stage.model(CHAT, "ab")
+    steps: list[Step] = [b'{"x":"', *[b"a" * 65536] * 4000, HOLD]
+    stage.script(CHAT, model, [Answer(steps, 200, JSON)], [body(json.dumps(CHAT.whole()).encode())])
+    before = stage.gateway.resident_bytes()
+    reply = await stage.gateway.call(CHAT, CHAT.request(model, stream=False), within=30)
+    assert reply.status == 200
+    assert CHAT.whole_text(reply.json()) == "Hello"
+    assert stage.gateway.resident_bytes() - before < 150 * MIB
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["stream", "whole"])
+async def test_a_compressed_bomb_costs_bounded_memory(stage: Stage, streamed: bool) -> None:
+    bomb = gzip.compress(b'data: {"x":"' + b"a" * (600 * MIB), compresslevel=1)
+    model = stage.model(CHAT, "ab")
+    good = stream(CHAT.script().all) if streamed else body(json.dumps(CHAT.whole()).encode())
+    headers = [*(EVENT_STREAM if streamed else JSON), ("content-encoding", "gzip")]
+    stage.script(CHAT, model, [Answer((bomb, HOLD), 200, headers)], [good])
+    before = stage.gateway.resident_bytes()
+    reply = await stage.gateway.call(CHAT, CHAT.request(model, stream=streamed), within=30)
+    assert reply.status == 200
+    assert len(stage.upstream.requests("chat-B", model)) == 1
+    assert stage.gateway.resident_bytes() - before < 150 * MIB
+
+
+async def test_a_flood_of_comments_is_silence(stage: Stage) -> None:
+    """It neither commits nor starves others; the attempt stalls like a silent one."""
+    flood: list[Step] = [b": x\n\n" * 5000] * 300
+    model = stage.model(CHAT, "qab")
+    good = stream(CHAT.script(model).all)
+    stage.script(
+        CHAT, model, [stream([step for part in flood for step in (part, Pause(0.005))], HOLD)], [good]
+    )
+    reply = await stage.gateway.call(CHAT, CHAT.request(model))
+    assert CHAT.script(model).deltas[0] in reply.body
+    assert reply.arrivals[-1][0] < 3
+
+
+@every_side
+async def test_a_stream_of_nothing_but_garbage_is_refused(stage: Stage, side: Side) -> None:
+    garbage = bytes(range(256)) * 200
+    played = await stage.play(side, stream(garbage, garbage))
+    check_refusal(side, played.reply, UPSTREAM)
