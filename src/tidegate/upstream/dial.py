@@ -51,7 +51,7 @@ async def _establish(connection: Connection, route: Route, trust: Trust) -> None
             lambda: connection,
             sock=sock,
             ssl=context,
-            server_hostname=route.host if secure else None,
+            server_hostname=route.host.rstrip(".") if secure else None,  # certificates name no root dot
             ssl_handshake_timeout=_UNBOUNDED if secure else None,
         )
     except BaseException:

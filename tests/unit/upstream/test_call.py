@@ -22,6 +22,7 @@ from tests.unit.upstream.peers import (
 
 from tidegate.core.failure import Kind
 from tidegate.exchange.ports import Call
+from tidegate.upstream import client
 from tidegate.upstream.client import HttpUpstream
 
 CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
@@ -240,7 +241,7 @@ async def test_cancel_at_any_turn_leaves_nothing(pair: MakePair, count: int) -> 
     heard = list(sink.events)
     await turns(10)
     assert sink.events == heard
-    assert both.upstream.open_connections == (1 if over else 0)
+    await eventually(lambda: both.upstream.open_connections == (1 if over else 0))
 
 
 async def test_finish_keeps_a_connection_whose_body_ends_soon(pair: MakePair) -> None:
@@ -337,6 +338,25 @@ async def test_a_connection_that_was_paused_is_kept_reading(pair: MakePair) -> N
     await sink.over()
     assert (await both.ask()).body == b"hello"
     assert len(both.peer.lines) == 1
+
+
+async def test_a_bug_in_the_making_of_a_connection_does_not_leave_the_sink_waiting(
+    pair: MakePair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complaints: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _, context: complaints.append(context["exception"])
+    )
+
+    async def dial(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(client, "dial", dial)
+    both = await pair(answering(HELLO))
+    sink = await both.ask()
+    assert sink.failure is not None
+    assert sink.failure.kind is Kind.INTERNAL
+    await eventually(lambda: complaints)
 
 
 async def test_closing_fails_what_is_under_way_and_what_comes(pair: MakePair) -> None:

@@ -9,6 +9,8 @@ from tests.unit.upstream.peers import HELLO, OK, Line, Recorder, answering, chan
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.exchange.ports import UpstreamRequest
+from tidegate.upstream import race
+from tidegate.upstream.race import Address
 
 SECURE = "could not establish a secure connection to the upstream"
 
@@ -106,6 +108,21 @@ async def test_tls_with_a_file_of_extra_roots(
         assert (await sink.over()).body == b"hello"
     assert len(peer.lines) == 1
     assert peer.lines[0].writer.get_extra_info("ssl_object").version() in ("TLSv1.2", "TLSv1.3")
+
+
+async def test_a_name_with_its_root_dot_is_the_same_name(
+    serve: Serve, upstreams: MakeUpstream, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = await serve(answering(HELLO), tls=authority.server("rooted.example"))
+
+    async def resolve(_: str, port: int) -> list[Address]:
+        return [(int(socket.AF_INET), ("127.0.0.1", port))]
+
+    monkeypatch.setattr(race, "_resolve", resolve)
+    sink = Recorder()
+    there = channel(f"https://rooted.example.:{peer.port}", ca_file=authority.ca_file)
+    upstreams().open(there, request(), sink)
+    assert (await sink.over()).body == b"hello"
 
 
 async def test_tls_is_verified_always(serve: Serve, upstreams: MakeUpstream, authority: Authority) -> None:
