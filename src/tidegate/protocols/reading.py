@@ -1,11 +1,12 @@
 """Reads upstream JSON into typed shapes without being stricter than the protocols' own clients."""
 
-import json
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
+
+from tidegate.core import json_text
 
 T = TypeVar("T", bound=Struct)
 
@@ -13,7 +14,7 @@ T = TypeVar("T", bound=Struct)
 def read(decoder: "msgspec.json.Decoder[T]", shape: type[T], text: bytes) -> T | None:
     """`text` as `shape`; members of unexpected types count as absent. None: no JSON object.
 
-    Lone surrogate escapes are accepted: servers that cut text at UTF-16 units send them.
+    Lone surrogate escapes are accepted, as U+FFFD: servers that cut text at UTF-16 units send them.
     """
     try:
         return decoder.decode(text)
@@ -23,10 +24,10 @@ def read(decoder: "msgspec.json.Decoder[T]", shape: type[T], text: bytes) -> T |
 
 
 def load(text: bytes) -> Any:
-    """`text` as plain values; None where it is no JSON, or nested too deep to be read."""
+    """`text` as plain values whose strings can be encoded; None: no JSON, or nested too deep to be read."""
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        return json_text.load(text)
+    except json_text.JsonError:
         return None
 
 
@@ -50,7 +51,3 @@ def salvage(value: Any, shape: Any) -> Any:
         }
         return shape(**{name: member for name, member in members.items() if member is not None})
     return None
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
