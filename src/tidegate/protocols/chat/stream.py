@@ -6,7 +6,7 @@ from msgspec import json, structs
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
-from tidegate.core.usage import Usage
+from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Said, Seed
 from tidegate.protocols.chat import errors, usage, wire
 from tidegate.protocols.event_edits import cleaned, with_data, with_model
@@ -15,6 +15,7 @@ from tidegate.protocols.transcript import Transcript
 
 _DONE = b"data: [DONE]\n\n"
 _FOREIGN = frozenset({"message_stop", "response.completed", "response.incomplete", "keepalive", "ping"})
+_FOREIGN_ERRORS = frozenset({"error", "response.failed"})
 _MODEL = re.compile(rb'"model"\s*:\s*"(?:[^"\\]|\\.)*"')
 
 
@@ -57,7 +58,7 @@ class ChatWatcher:
         if chunk is None:
             return self._broken("an event of the upstream is not a JSON object")
         self._last = chunk
-        if chunk.error or frame.event == b"error":
+        if chunk.error or frame.event == b"error" or chunk.type in _FOREIGN_ERRORS:
             self.failure = errors.read_error_event(load(data))
             return Said.ERROR
         if chunk.usage is not None:
@@ -98,7 +99,7 @@ class ChatWatcher:
         chunk: dict[str, object] = {
             "id": self._last.id or "chatcmpl-" + self._seed.id,
             "object": "chat.completion.chunk",
-            "created": self._last.created or self._seed.now,
+            "created": count(self._last.created) or self._seed.now,
             "model": self._asked.model,
             "choices": [],
             "usage": usage.write_usage(estimate),
@@ -131,7 +132,8 @@ class ChatWatcher:
             if reason:
                 self.finish_reason = reason
                 said = Said.OUTPUT
-            self._finishes[choice.index] = reason or self._finishes.get(choice.index) or reason
+            if reason or self._finishes.get(choice.index) is None:
+                self._finishes[choice.index] = reason
             delta = choice.delta
             if delta is not None and self._reads_output(delta):
                 said = Said.OUTPUT
@@ -175,8 +177,9 @@ class ChatWatcher:
     def _outgoing_error(self, frame: Frame) -> bytes:
         """The upstream's own error, cleaned; one that clients could not read is told in the usual form."""
         payload = load(frame.data)
-        if isinstance(payload, dict) and isinstance(payload.get("error"), dict):
-            data = cleaned(frame.data, self._clean)
+        data = cleaned(frame.data, self._clean)
+        if isinstance(payload, dict) and isinstance(payload.get("error"), dict) and data is not None:
+            data = with_model(data, self._asked.model)
             plain = data == frame.data and frame.form is Form.PLAIN and frame.event is None
             return frame.raw if plain else with_data(frame, data, None)
         failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")

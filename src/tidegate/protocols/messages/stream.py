@@ -1,10 +1,13 @@
 """Watches a Messages stream on its way to a caller of the same protocol."""
 
+from msgspec import structs
+
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage
 from tidegate.protocols.base import Asked, Clean, Said, Seed
-from tidegate.protocols.event_edits import cleaned, with_data, with_model
+from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_model
+from tidegate.protocols.loose import mapping
 from tidegate.protocols.messages import errors, usage, wire
 from tidegate.protocols.reading import load
 from tidegate.protocols.transcript import Transcript
@@ -12,6 +15,7 @@ from tidegate.protocols.transcript import Transcript
 _CUT_BY_LIMIT = frozenset({"max_tokens", "model_context_window_exceeded"})
 _TOOL_BLOCKS = ("_tool_use", "_tool_result")
 _WHOLE_BLOCKS = frozenset({"tool_use", "redacted_thinking", "container_upload", "compaction", "image"})
+_ERRORS = frozenset({"error", "response.failed"})
 _KEEPALIVES = frozenset({"keepalive", "done"})
 
 
@@ -58,7 +62,7 @@ class MessagesWatcher:
     def outgoing(self, frame: Frame) -> bytes:
         """The event for the caller: named after its type, `message.model` the caller's."""
         event = self._event
-        name = None if event.type is None else event.type.encode()
+        name = event_name(event.type)
         if self.failure is not None:
             return self._outgoing_error(frame)
         message = event.message
@@ -85,8 +89,7 @@ class MessagesWatcher:
         kind = event.type
         if kind == "content_block_delta":
             return Said.NOISE if event.delta is None else self._read_delta(event.delta)
-        if kind == "error" or (kind is None and event.error):
-            event.type = "error"
+        if kind in _ERRORS or (kind is None and event.error):
             self.failure = errors.read_error_event(load(data))
             return Said.ERROR
         if kind is not None and (kind in _KEEPALIVES or kind.startswith("response.")):
@@ -158,7 +161,20 @@ class MessagesWatcher:
         self.usage = told if self.usage is None else self.usage.merged(told)
 
     def _outgoing_error(self, frame: Frame) -> bytes:
+        """The upstream's own error, cleaned; one in another protocol's form is told in this one's."""
         data = cleaned(frame.data, self._clean)
+        if data is None or not _is_error_event(load(data)):
+            failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")
+            return errors.error_event(structs.replace(failure, message=self._clean(failure.message)))
         if data == frame.data and frame.form is Form.PLAIN and frame.event == b"error":
             return frame.raw
         return with_data(frame, data, b"error")
+
+
+def _is_error_event(payload: object) -> bool:
+    """`{"type":"error","error":{"type":…,"message":…}}`, which is what clients read."""
+    event = mapping(payload)
+    error = mapping(event.get("error"))
+    return event.get("type") == "error" and all(
+        isinstance(error.get(name), str) for name in ("type", "message")
+    )

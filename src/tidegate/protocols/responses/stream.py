@@ -2,11 +2,14 @@
 
 import re
 
+from msgspec import structs
+
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
-from tidegate.core.usage import Usage
+from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Said, Seed
-from tidegate.protocols.event_edits import cleaned, with_data, with_model
+from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_model
+from tidegate.protocols.loose import mapping
 from tidegate.protocols.reading import load
 from tidegate.protocols.responses import errors, usage, wire
 from tidegate.protocols.transcript import Transcript
@@ -24,7 +27,7 @@ _DELTAS = frozenset(
         "audio.transcript",
     )
 )
-_HOSTED = re.compile(r"response\.(?:\w+_call(?:_\w+)?|mcp_list_tools)\.\w+")
+_OF_A_CALL = re.compile(r"response\.(?:\w+_call(?:_\w+)?|mcp_list_tools)\.\w+")
 _OPENINGS = frozenset(f"response.{name}" for name in ("created", "queued", "in_progress"))
 _TERMINALS = frozenset(f"response.{name}" for name in ("completed", "incomplete", "done"))
 _FOREIGN = frozenset({"keepalive", "message_stop"})
@@ -40,13 +43,14 @@ class ResponsesWatcher:
         self._event = wire.Event()
         self._sequence = -1
         self._response_id = "resp_" + seed.id
-        self._created_at: int | float = seed.now
+        self._created_at = seed.now
         self._opened = False
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
         self.incomplete = False
         self.failure: Failure | None = None
         self.ids: list[str] = []
+        self._noted: set[str] = set()
 
     @property
     def owes_usage(self) -> bool:
@@ -68,15 +72,19 @@ class ResponsesWatcher:
             event.type = frame.event.decode()
         self._event = event
         said = self._read_event(event, data)
-        if event.sequence_number is not None and said is not Said.DROPPED:
-            self._sequence = event.sequence_number
+        if said not in (Said.DROPPED, Said.ERROR):
+            number = count(event.sequence_number)
+            self._sequence = self._sequence if number is None else number
         return said
 
     def outgoing(self, frame: Frame) -> bytes:
         """The event for the caller: named after its type, `response.model` the caller's."""
         event = self._event
-        name = None if event.type is None else event.type.encode()
-        data = frame.data if self.failure is None else cleaned(frame.data, self._clean)
+        name = event_name(event.type)
+        data = frame.data if self.failure is None else self._cleaned_error(frame.data)
+        if data is None:
+            failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")
+            return self.error_event(structs.replace(failure, message=self._clean(failure.message)))
         response = event.response
         if response is not None and response.model is not None and response.model != self._asked.model:
             data = with_model(data, self._asked.model, "response")
@@ -97,7 +105,7 @@ class ResponsesWatcher:
             sequence_number=self._sequence + 1,
             response_id=self._response_id,
             model=self._asked.model,
-            created_at=int(self._created_at),
+            created_at=self._created_at,
             opened=self._opened,
         )
 
@@ -105,6 +113,18 @@ class ResponsesWatcher:
         """Nothing: the terminal event came from the upstream."""
         del estimate
         return b""
+
+    def _cleaned_error(self, data: bytes) -> bytes | None:
+        """The upstream's own error, cleaned; None where it is in no form of this protocol."""
+        payload = mapping(load(data))
+        match payload.get("type"):
+            case "response.failed":
+                known = isinstance(payload.get("response"), dict)
+            case "error":
+                known = isinstance(payload.get("error"), dict) or isinstance(payload.get("message"), str)
+            case _:  # an error object of another protocol, or a bare sentence
+                known = False
+        return cleaned(data, self._clean) if known else None
 
     def _read_event(self, event: wire.Event, data: bytes) -> Said:
         kind = event.type or ""
@@ -135,10 +155,10 @@ class ResponsesWatcher:
                 return Said.OUTPUT if _text_of(event.part) else Said.OPENING
             case "response.content_part.done" | "response.reasoning_summary_part.done":
                 return Said.OUTPUT if _text_of(event.part) else Said.OPENING
+            case _ if _OF_A_CALL.fullmatch(kind):
+                return self._heard(event.delta or True)
             case _ if kind.startswith("response.") and kind.endswith(".done"):
                 return Said.OUTPUT if event.text or event.refusal else Said.OPENING
-            case _ if _HOSTED.fullmatch(kind):
-                return Said.OUTPUT
             case _:  # events this version does not know
                 return Said.NOISE
 
@@ -185,11 +205,11 @@ class ResponsesWatcher:
         if response.id is not None:
             self._response_id = response.id
             self._note_id(response.id)
-        if response.created_at is not None:
-            self._created_at = response.created_at
+        self._created_at = count(response.created_at) or self._created_at
 
     def _note_id(self, identifier: str | None) -> None:
-        if self._asked.stores and identifier and identifier not in self.ids:
+        if self._asked.stores and identifier and identifier not in self._noted:
+            self._noted.add(identifier)
             self.ids.append(identifier)
 
 
