@@ -4,11 +4,15 @@ _PIECES = 128
 
 
 class Transcript:
-    """Text in order of arrival; pieces are joined now and then so that memory stays near the text's size."""
+    """Text in order of arrival; every few pieces are joined, so memory stays near the text's size.
 
-    __slots__ = ("_pieces",)
+    What was joined is not copied again, so the work is linear in the text.
+    """
+
+    __slots__ = ("_joined", "_pieces")
 
     def __init__(self) -> None:
+        self._joined: list[str] = []
         self._pieces: list[str] = []
 
     def add(self, text: str) -> None:
@@ -16,8 +20,9 @@ class Transcript:
         pieces = self._pieces
         pieces.append(text)
         if len(pieces) >= _PIECES:
-            self._pieces = ["".join(pieces)]
+            self._joined.append("".join(pieces))
+            pieces.clear()
 
     def text(self) -> str:
         """All of it."""
-        return "".join(self._pieces)
+        return "".join([*self._joined, *self._pieces])

@@ -1,0 +1,26 @@
+"""Text is gathered whole and in order, however small its pieces."""
+
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.protocols.transcript import Transcript
+
+
+@given(st.lists(st.text(max_size=5), max_size=400))
+def test_all_pieces_in_order(pieces: list[str]) -> None:
+    transcript = Transcript()
+    for piece in pieces:
+        transcript.add(piece)
+    assert transcript.text() == "".join(pieces)
+    assert transcript.text() == "".join(pieces), "reading takes nothing away"
+
+
+def test_many_small_pieces_take_little_more_room_than_their_text() -> None:
+    transcript = Transcript()
+    for number in range(100_000):
+        transcript.add("abc" if number % 2 else "é")
+    parts = [*transcript._joined, *transcript._pieces]
+    assert sum(sys.getsizeof(part) for part in parts) < 1.5 * len(transcript.text())
+    assert len(parts) < 1_000
