@@ -9,7 +9,7 @@ from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Said, Seed
 from tidegate.protocols.chat import errors, usage, wire
-from tidegate.protocols.event_edits import cleaned, with_data, with_model
+from tidegate.protocols.event_edits import cleaned, with_data, with_model, with_top_model
 from tidegate.protocols.reading import load
 from tidegate.protocols.transcript import Transcript
 
@@ -79,7 +79,7 @@ class ChatWatcher:
             return frame.raw if plain else reframed(frame, None)
         if plain and frame.raw.startswith(self._prefix):
             return self._renamed + frame.raw[len(self._prefix) :]
-        renamed = with_data(frame, with_model(frame.data, self._asked.model), None)
+        renamed = with_data(frame, with_top_model(frame.data, self._asked.model), None)
         if plain:
             self._remember_prefix(frame.raw, renamed)
         return renamed
