@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.conftest import Start
 from tests.harness import settings
-from tests.harness.client import Reply, fetch
+from tests.harness.client import Connection, Reply, fetch
 from tests.harness.dialects import (
     AUTH,
     CHAT,
@@ -89,8 +89,12 @@ async def test_b191_wrong_methods_and_unknown_routes_in_the_right_envelope(stage
         reply = await fetch(port, method, side.path, key)
         check_refusal(side, reply, WRONG_METHOD)
         assert reply.header("allow") in ("POST", "POST, OPTIONS", "OPTIONS, POST")
-    head = await fetch(port, "HEAD", side.path, key)
-    assert (head.status, head.header("allow") is None) == (405, False)
+    connection = await Connection.open(port)
+    for _ in range(2):  # a body after HEAD would be read as the next answer
+        await connection.send(f"HEAD {side.path} HTTP/1.1\r\nhost: x\r\nx-api-key: x\r\n\r\n".encode())
+        head = await connection.reply(bodyless=True)
+        assert (head.status, head.header("allow") is None) == (405, False)
+    connection.close()
     for target in (f"{side.path}/", f"{side.path}/x", f"{side.path}x"):
         reply = await fetch(port, "POST", target, [*key, *_marks(side)], b"{}")
         check_refusal(side, reply, NO_ROUTE)

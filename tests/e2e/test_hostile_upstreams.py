@@ -1,10 +1,12 @@
 """Upstreams that never end, blow up or hold back: bounded memory, bounded time, another channel."""
 
+import asyncio
 import gzip
+import itertools
 import json
 
 import pytest
-from tests.harness.dialects import CHAT, SIDES, UPSTREAM, Side, check_refusal
+from tests.harness.dialects import CHAT, MESSAGES, SIDES, UPSTREAM, Side, check_refusal
 from tests.harness.script import EVENT_STREAM, HOLD, JSON, Answer, Pause, Step, body, stream
 from tests.harness.stage import Stage
 from tests.harness.together import all_sides_at_once, together
@@ -64,17 +66,35 @@ async def test_a_compressed_bomb_costs_bounded_memory(stage: Stage, streamed: bo
     assert stage.gateway.resident_bytes() - before < 150 * MIB
 
 
-async def test_a_flood_of_comments_is_silence(stage: Stage) -> None:
-    """It neither commits nor starves others; the attempt stalls like a silent one."""
-    flood: list[Step] = [b": x\n\n" * 5000] * 300
+def _flooded(stage: Stage) -> str:
+    """A model whose first channel sends 7.5 MB of comments as fast as they are taken, then nothing."""
     model = stage.model(CHAT, "qab")
-    good = stream(CHAT.script(model).all)
-    stage.script(
-        CHAT, model, [stream([step for part in flood for step in (part, Pause(0.005))], HOLD)], [good]
-    )
+    flood = stream([b": x\n\n" * 5000] * 300, HOLD)
+    stage.script(CHAT, model, [flood], [stream(CHAT.script(model).all)])
+    return model
+
+
+async def test_a_flood_of_comments_is_silence(stage: Stage) -> None:
+    """It does not commit, and the attempt stalls when a silent one would."""
+    model = _flooded(stage)
     reply = await stage.gateway.call(CHAT, CHAT.request(model))
     assert CHAT.script(model).deltas[0] in reply.body
-    assert reply.arrivals[-1][0] < 3
+    row = await stage.gateway.row(model)
+    assert row["attempts"][0]["duration_ms"] < 1500
+
+
+async def test_a_flood_disturbs_no_neighbour(stage: Stage) -> None:
+    """A stream of another channel keeps its pace beside it."""
+    flooded = _flooded(stage)
+    model = stage.model(MESSAGES)
+    script = MESSAGES.script(model, tuple(str(number) for number in range(100)))
+    paced: list[Step] = [step for event in script.all for step in (event, Pause(0.01))]
+    flood = asyncio.create_task(stage.gateway.call(CHAT, CHAT.request(flooded)))
+    played = await stage.play(MESSAGES, stream(paced), model=model)
+    await flood
+    times = [at for at, _ in played.reply.arrivals]
+    assert len(times) > 50, "it came in one lump"
+    assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 0.7
 
 
 @every_side

@@ -126,6 +126,30 @@ async def test_sigterm_without_load_ends_at_once(start: Start, config: settings.
     idle.close()
 
 
+async def test_clients_that_neither_read_nor_write_do_not_hold_up_the_drain(
+    start: Start, config: settings.Config, upstream: ScriptedUpstream
+) -> None:
+    gateway = start(config)
+    stage = Stage(gateway, upstream)
+    model = stage.model(CHAT)
+    script = CHAT.script(model, ("x" * 100_000,))
+    stage.script(CHAT, model, [stream(script.opening, script.deltas * 300, HOLD)])
+    deaf = await Connection.open(gateway.port, receive_buffer=4096)
+    await deaf.send(gateway.request(CHAT, CHAT.request(model)))
+    await upstream.arrived("chat-A", model)
+    mute = await Connection.open(gateway.port)
+    await mute.send(gateway.request(CHAT, CHAT.request("chat-a-x"))[:-20])
+    await asyncio.sleep(0.2)
+    at = time.monotonic()
+    gateway.signal(signal.SIGTERM)
+    assert gateway.exit_code(within=8) == 0
+    assert time.monotonic() - at < 6.0
+    again = start(config)
+    assert (await again.row(model))["outcome"] in ("interrupted", "client_closed")
+    deaf.vanish()
+    mute.vanish()
+
+
 async def test_sigint_ends_too(start: Start, config: settings.Config) -> None:
     gateway = start(config)
     gateway.signal(signal.SIGINT)
