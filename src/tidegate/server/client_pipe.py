@@ -37,17 +37,24 @@ class TransportPipe:
     A chunk is one bytes object and one write, and so are the head and the first events.
     """
 
-    __slots__ = ("_call", "_framing", "_head", "_keep_alive", "_stage", "_transport", "paused")
+    __slots__ = ("_call", "_framing", "_head", "_head_only", "_keep_alive", "_stage", "_transport", "paused")
 
     def __init__(
-        self, transport: asyncio.Transport, headers: Headers, *, framing: Framing, keep_alive: bool
+        self,
+        transport: asyncio.Transport,
+        headers: Headers,
+        *,
+        framing: Framing,
+        keep_alive: bool,
+        head_only: bool,
     ) -> None:
-        """`headers` go out with every answer: the request id, CORS."""
+        """`headers` go out with every answer: the request id, CORS. `head_only`: it was a HEAD request."""
         self.paused = False
         self._transport = transport
         self._head = headers
         self._framing = framing
         self._keep_alive = keep_alive and framing is Framing.CHUNKED
+        self._head_only = head_only
         self._stage = Stage.NOTHING
         self._call: Call | None = None
 
@@ -110,7 +117,9 @@ class TransportPipe:
             return
         self._stage = Stage.ENDED
         lines = b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)
-        self._transport.write(self._status_line(status) + _encoded(headers) + lines + self._tail() + body)
+        head = self._status_line(status) + _encoded(headers) + lines + self._tail()
+        # A body after HEAD would be read as the next answer on the connection (RFC 9110, section 9.3.2).
+        self._transport.write(head if self._head_only else head + body)
 
     def close_after_unread(self, *, body_ended: bool) -> None:
         """With a body that is not read to its end the connection cannot serve another request."""

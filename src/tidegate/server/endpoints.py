@@ -80,6 +80,7 @@ class DataPlane:
             [*answers.request_id_headers(incoming.id, protocol), *extra],
             framing=Framing.CHUNKED if request.version >= HttpVersion11 else Framing.CLOSE,
             keep_alive=bool(request.keep_alive),
+            head_only=request.method == "HEAD",
         )
         pipe.paused = connection.writing_paused
         connection.pipe = pipe
