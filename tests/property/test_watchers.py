@@ -142,7 +142,7 @@ def test_a_secret_in_an_error_never_goes_out(protocol: Protocol, around: str, sh
     said = f"{around} upstream-credential-1 {around}"
     for error in (
         {"error": filled(shape, said)},
-        {"type": "error", "error": {"message": said, "x": filled(shape, said)}},
+        {"type": "error", "error": {"message": said, "code": said, "type": said, "x": filled(shape, said)}},
     ):
         reader = fresh(protocol, wants=False)
         for frame in frames(written(error, "event: error\n")):

@@ -2,13 +2,14 @@
 
 import re
 
-from msgspec import json, structs
+from msgspec import json
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Said, Seed
 from tidegate.protocols.chat import errors, usage, wire
+from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, with_data, with_model, with_top_model
 from tidegate.protocols.reading import load
 from tidegate.protocols.transcript import Transcript
@@ -183,7 +184,7 @@ class ChatWatcher:
             plain = data == frame.data and frame.form is Form.PLAIN and frame.event is None
             return frame.raw if plain else with_data(frame, data, None)
         failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")
-        return errors.error_event(structs.replace(failure, message=self._clean(failure.message)))
+        return errors.error_event(cleaned_failure(failure, self._clean))
 
     def _remember_prefix(self, raw: bytes, renamed: bytes) -> None:
         """Chunks of a stream begin alike; the next one with this beginning needs no second look."""

@@ -1,11 +1,10 @@
 """Watches a Messages stream on its way to a caller of the same protocol."""
 
-from msgspec import structs
-
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage
 from tidegate.protocols.base import Asked, Clean, Said, Seed
+from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_model
 from tidegate.protocols.loose import mapping
 from tidegate.protocols.messages import errors, usage, wire
@@ -165,7 +164,7 @@ class MessagesWatcher:
         data = cleaned(frame.data, self._clean)
         if data is None or not _is_error_event(load(data)):
             failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")
-            return errors.error_event(structs.replace(failure, message=self._clean(failure.message)))
+            return errors.error_event(cleaned_failure(failure, self._clean))
         if data == frame.data and frame.form is Form.PLAIN and frame.event == b"error":
             return frame.raw
         return with_data(frame, data, b"error")

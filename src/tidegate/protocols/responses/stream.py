@@ -2,12 +2,11 @@
 
 import re
 
-from msgspec import structs
-
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Said, Seed
+from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_model
 from tidegate.protocols.loose import mapping
 from tidegate.protocols.reading import load
@@ -84,7 +83,7 @@ class ResponsesWatcher:
         data = frame.data if self.failure is None else self._cleaned_error(frame.data)
         if data is None:
             failure = self.failure or Failure(kind=Kind.UPSTREAM, message="")
-            return self.error_event(structs.replace(failure, message=self._clean(failure.message)))
+            return self.error_event(cleaned_failure(failure, self._clean))
         response = event.response
         if response is not None and response.model is not None and response.model != self._asked.model:
             data = with_model(data, self._asked.model, "response")
