@@ -6,7 +6,7 @@ import itertools
 import json
 
 import pytest
-from tests.harness.dialects import CHAT, MESSAGES, SIDES, UPSTREAM, Side, check_refusal
+from tests.harness.dialects import CHAT, MESSAGES, SIDES, UPSTREAM, Side, check_error_form, check_refusal
 from tests.harness.script import EVENT_STREAM, HOLD, JSON, Answer, Pause, Step, body, stream
 from tests.harness.stage import Stage
 from tests.harness.together import all_sides_at_once, together
@@ -34,11 +34,32 @@ async def test_a_refusal_whose_body_never_ends_moves_on(stage: Stage, side: Side
 
 
 @all_sides_at_once
-async def test_a_400_whose_body_never_ends_is_still_a_400(stage: Stage, side: Side) -> None:
-    answer = Answer((b'{"error":{"message":"the very', HOLD), 400, JSON)
-    played = await stage.play(side, answer, kind="qa", within=8)
-    assert played.reply.status in (400, 504)
-    assert played.reply.json()["error"]["message"]
+async def test_a_refusal_whose_body_never_ends_counts_by_its_status(stage: Stage, side: Side) -> None:
+    """Its status says whose fault it is: nobody waits for the first-event time-out of 4 s, or asks B."""
+
+    async def refused(*steps: Step, status: int) -> None:
+        answer = Answer((*steps, HOLD), status, [*JSON, ("retry-after", "17")])
+        played = await stage.play(side, answer, b=[], stream=False, within=3.5)
+        assert played.reply.status == status
+        assert played.reply.header("retry-after") == "17"
+        assert check_error_form(side, played.reply)["type"] == "invalid_request_error"
+        await played.at_a[0].closed(within=1)
+
+    async def refused_stream(status: int) -> None:
+        played = await stage.play(side, Answer((HOLD,), status, JSON), b=[], within=3.5)
+        assert side.error_of(played.stream.events[-1])
+        row = await played.row()
+        assert [attempt["status"] for attempt in row["attempts"]] == [status]
+        assert row["error"]["type"] == "invalid_request_error"
+
+    part = b'{"error":{"message":"the very'
+    await together(
+        {
+            "400": refused(status=400),
+            "422 with a part": refused(part, status=422),
+            "a stream": refused_stream(400),
+        }
+    )
 
 
 async def test_an_endless_whole_answer_costs_bounded_memory(stage: Stage) -> None:

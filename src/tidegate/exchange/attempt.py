@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from tidegate.exchange.ports import Call, ClientPipe
 
 MAX_REFUSAL = 65_536
 """Bytes of an error body that are read; the rest cannot matter."""
+REFUSAL_PATIENCE = 2.0
+"""Seconds for the body of a refusal: the status alone says whose fault it is, so nobody waits longer."""
 
 Ended: TypeAlias = Complete | AppendError | Failover | Refuse
 ReadRefusal: TypeAlias = Callable[[int, Mapping[str, str], bytes], Failure]
@@ -28,8 +31,16 @@ class Refusal:
     def __init__(self, read: ReadRefusal) -> None:
         self._read = read
         self._body = bytearray()
+        self._headers: Mapping[str, str] = {}
+        self._due_at = inf
         self.status: int | None = None
-        self.headers: Mapping[str, str] = {}
+
+    def begin(self, status: int, headers: Mapping[str, str], now: float) -> None:
+        """The head of an answer came."""
+        self.status = status
+        self._headers = headers
+        if self.told:
+            self._due_at = now + REFUSAL_PATIENCE
 
     @property
     def accepted(self) -> bool:
@@ -41,6 +52,10 @@ class Refusal:
         """Whether the upstream answered with another status."""
         return self.status is not None and not self.accepted
 
+    def is_due(self, now: float) -> bool:
+        """Whether a refusal is judged by what has come of its body."""
+        return now >= self._due_at
+
     def collect(self, part: bytes) -> bool:
         """Keep a part of the error body; False: enough."""
         self._body += part
@@ -48,7 +63,7 @@ class Refusal:
 
     def failure(self) -> Failure:
         """What the refusal means."""
-        return self._read(self.status or 0, self.headers, bytes(self._body))
+        return self._read(self.status or 0, self._headers, bytes(self._body))
 
 
 class StreamAttempt:
@@ -99,8 +114,7 @@ class StreamAttempt:
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         """See `Sink`."""
-        self.refusal.status = status
-        self.refusal.headers = headers
+        self.refusal.begin(status, headers, self._clock())
 
     def on_body(self, data: bytes) -> None:
         """See `Sink`."""
@@ -126,12 +140,16 @@ class StreamAttempt:
 
     def interrupt(self, failure: Failure) -> None:
         """The gateway itself gives up, as at the end of a drain."""
-        self.on_failure(failure)
+        now = self._clock()
+        self._write(self.relay.broke(failure, now), now)
 
     def beat(self, now: float) -> None:
         """See `Beating`. While the client is behind, silence is the client's and not the upstream's."""
+        if self.refusal.is_due(now):
+            self.on_end()
+            return
         if self._pipe.paused:
-            self._progress.heard_at = self._progress.wrote_at = now
+            self._progress.wait_for_client(now)
             return
         action, out = self.relay.quiet(now)
         match action:
@@ -212,8 +230,7 @@ class WholeAttempt:
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         """See `Sink`."""
         self._heard_at = self._clock()
-        self.refusal.status = status
-        self.refusal.headers = headers
+        self.refusal.begin(status, headers, self._heard_at)
 
     def on_body(self, data: bytes) -> None:
         """See `Sink`."""
@@ -244,7 +261,9 @@ class WholeAttempt:
 
     def beat(self, now: float) -> None:
         """See `Beating`."""
-        if self._idle and now >= self._heard_at + self._idle:
+        if self.refusal.is_due(now):
+            self.on_end()
+        elif self._idle and now >= self._heard_at + self._idle:
             self._end(STALLED)
 
     def _end(self, result: Received | Failure) -> None:
