@@ -27,6 +27,14 @@ def decide(seen: Progress, signal: Signal, now: float, limits: Limits) -> Action
             return _decide_broken(seen, failure)
 
 
+def refuses(failure: Failure) -> bool:
+    """Whether an upstream refused the request itself, by its status (CONTRACT.md: 400, 413, 422, some 404).
+
+    An error that it tells after a status of success is an attempt that failed, whatever the error says.
+    """
+    return failure.status is not None and fault(failure.kind) is Fault.CLIENT
+
+
 def _decide_quiet(seen: Progress, now: float, limits: Limits) -> Action:
     stalls_at = _stalls_at(seen, limits)
     sign_at = _sign_at(seen, limits)
@@ -47,7 +55,7 @@ def _decide_broken(seen: Progress, failure: Failure) -> Action:
         case Phase.SPOKEN:
             return AppendError(failure)
         case Phase.SILENT | Phase.OPENED:
-            return Refuse(failure) if fault(failure.kind) is Fault.CLIENT else Failover(failure)
+            return Refuse(failure) if refuses(failure) else Failover(failure)
 
 
 def _stalls_at(seen: Progress, limits: Limits) -> float:

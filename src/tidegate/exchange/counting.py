@@ -2,8 +2,9 @@
 
 from msgspec import Struct, json
 
-from tidegate.core.failure import Failure, Fault, fault
+from tidegate.core.failure import Failure
 from tidegate.engine.actions import Complete, Failover, Refuse
+from tidegate.engine.decide import refuses
 from tidegate.exchange.attempt import Ended, Received, Refusal
 from tidegate.exchange.ports import ClientPipe, Tokenizer
 from tidegate.exchange.request import Request
@@ -56,8 +57,8 @@ class Counting(Struct, kw_only=True):
         try:
             received = await fetch(self.request, candidate, body, refusal)
             if isinstance(received, Failure):
-                own = fault(received.kind) is Fault.CLIENT
-                ended = self.request.cleaned(Refuse(received) if own else Failover(received), candidate)
+                ends = Refuse(received) if refuses(received) else Failover(received)
+                ended = self.request.cleaned(ends, candidate)
             else:
                 self.counted = _count_in(received)
                 ended = Complete()

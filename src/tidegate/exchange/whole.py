@@ -2,9 +2,10 @@
 
 from msgspec import Struct
 
-from tidegate.core.failure import Failure, Fault, Kind, TidegateError, fault
+from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.engine.actions import Complete, Failover, Refuse
 from tidegate.engine.body import Body
+from tidegate.engine.decide import refuses
 from tidegate.exchange.attempt import Ended, Received, Refusal, WholeAttempt
 from tidegate.exchange.request import Request
 from tidegate.protocols.base import Whole
@@ -41,7 +42,7 @@ class WholeExchange(Struct, kw_only=True):
         received = await fetch(request, candidate, body, refusal)
         whole = received if isinstance(received, Failure) else self._read(received)
         if isinstance(whole, Failure):
-            ends = Refuse(whole) if fault(whole.kind) is Fault.CLIENT else Failover(whole)
+            ends = Refuse(whole) if refuses(whole) else Failover(whole)
             return request.cleaned(ends, candidate)
         self.whole = whole
         return Complete()

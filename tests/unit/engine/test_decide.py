@@ -48,9 +48,11 @@ def test_a_limit_of_zero_never_strikes() -> None:
 
 
 def test_breakage_in_each_phase() -> None:
-    own = Failure(kind=Kind.INVALID_REQUEST, message="no")
+    own = Failure(kind=Kind.INVALID_REQUEST, message="no", status=400)
+    told = Failure(kind=Kind.INVALID_REQUEST, message="no")
     assert decide(seen(), Broke(CUT), 1, LIMITS) == Failover(CUT)
     assert decide(seen(), Broke(own), 1, LIMITS) == Refuse(own)
+    assert decide(seen(), Broke(told), 1, LIMITS) == Failover(told)
     assert decide(seen(Phase.OPENED), Broke(CUT), 1, LIMITS) == Failover(CUT)
     assert decide(seen(Phase.SPOKEN), Broke(CUT), 1, LIMITS) == AppendError(CUT)
     assert decide(seen(Phase.SPOKEN), Broke(own), 1, LIMITS) == AppendError(own)
@@ -95,7 +97,7 @@ def test_no_change_of_channel_once_the_model_has_spoken(
 def test_the_request_s_own_fault_is_never_tried_elsewhere(
     progress: Progress, kind: Kind, now: float, limits: Limits
 ) -> None:
-    action = decide(progress, Broke(Failure(kind=kind, message="x")), now, limits)
+    action = decide(progress, Broke(Failure(kind=kind, message="x", status=400)), now, limits)
     assert not (isinstance(action, Failover) and fault(kind) is Fault.CLIENT)
 
 
