@@ -338,11 +338,15 @@ async def test_b162_b167_what_failed_before_output_costs_nothing(stage: Stage, s
 
 
 async def test_first_token_time_is_of_the_first_useful_event(stage: Stage) -> None:
-    async def timed(side: Side) -> None:
+    async def timed(side: Side, noise: list[bytes]) -> None:
         script = side.script()
-        answer: Answer = stream(script.opening, Pause(0.5), script.deltas, Pause(0.3), script.closing)
+        answer: Answer = stream(script.opening, noise, Pause(0.5), script.deltas, Pause(0.3), script.closing)
         row = await (await stage.play(side, answer)).row()
         assert 450 <= row["first_token_ms"] <= 780
         assert row["duration_ms"] >= row["first_token_ms"] + 250
 
-    await together({side.name: timed(side) for side in SIDES})
+    too_much_to_hold = [n.named("vendor_note", {"type": "vendor_note", "pad": "x" * 65536})] * 20
+    await together(
+        {side.name: timed(side, []) for side in SIDES}
+        | {f"{side.name}, after a large preamble": timed(side, too_much_to_hold) for side in SIDES}
+    )

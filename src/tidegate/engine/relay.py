@@ -101,6 +101,8 @@ class Relay:
 
     def quiet(self, now: float) -> tuple[Action, bytes]:
         """Time has passed; what is due, and the bytes of an error event if that is it."""
+        if self.ended is not None:
+            return self.ended, b""
         action = decide(self._progress, Quiet(), now, self._terms.limits)
         return action, self._end_by(action)
 
@@ -194,9 +196,9 @@ class Relay:
         return self.watcher.failure or _upstream(otherwise)
 
     def _speak(self, frame: Frame, now: float, out: list[bytes]) -> None:
+        if self._progress.first_useful_at is None:
+            self._progress.first_useful_at = now
         if self._progress.phase is not Phase.SPOKEN:
-            if self._progress.first_useful_at is None:
-                self._progress.first_useful_at = now
             self._commit(out)
         out.append(self.watcher.outgoing(frame))
 
