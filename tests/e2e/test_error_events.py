@@ -24,12 +24,12 @@ async def _b_answers(stage: Stage, side: Side, failing: Answer) -> None:
 async def test_what_an_error_says_of_the_request_does_not_bind_it(stage: Stage, side: Side) -> None:
     """Only a status makes it the request's own fault; with no channel left the answer says so anyway."""
     error = side.error_body("no such role", "invalid_request_error", "invalid_value")
-    failed = {"error": {"code": "invalid_prompt", "message": "no such role"}}
+    failed = n.response("failed", error={"code": "invalid_prompt", "message": "no such role"})
     match side.name:
         case "chat":
             events = [n.data(error)]
         case "responses":
-            events = n.r(n.created(), ("response.failed", n.response("failed", **failed)))
+            events = n.r(n.created(), ("response.failed", failed))
         case _:
             events = [n.ms(), n.aerr("invalid_request_error", "no such role")]
 
