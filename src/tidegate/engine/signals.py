@@ -51,6 +51,14 @@ class Progress(Struct):
         self.attempt_at = self.heard_at = now
         self.reasoning_at = self.finished_at = None
 
+    def wait_for_client(self, now: float) -> None:
+        """The client is behind and the upstream is held: neither is silent, so no limit runs."""
+        self.heard_at = self.wrote_at = now
+        if self.phase is not Phase.SPOKEN:
+            self.attempt_at = now
+        if self.finished_at is not None:
+            self.finished_at = now
+
 
 class Quiet(Struct, frozen=True):
     """Time has passed."""
