@@ -6,7 +6,7 @@ from enum import Enum
 from msgspec import Struct
 
 _BOM = b"\xef\xbb\xbf"
-_LF, _CR = 10, 13
+_LF, _CR, _COLON = 10, 13, 58
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 MAX_LINES = 10_000
@@ -100,7 +100,7 @@ class Framer:
         while (end := chunk.find(b"\n\n", start) + 2) >= 2:
             if end - start > self._limit:
                 raise Overflow
-            frame = _read_lf(chunk[start:end])
+            frame = _read_lf(chunk[start:end]) if _says_more(chunk, start, end) else None
             if frame is not None:
                 frames.append(frame)
             start = end
@@ -140,6 +140,11 @@ def reframed(frame: Frame, event: bytes | None) -> bytes:
     name = b"" if event is None else b"event: " + event + b"\n"
     identifier = b"" if frame.id is None else b"id: " + frame.id + b"\n"
     return name + identifier + b"data: " + frame.data.replace(b"\n", b"\ndata: ") + b"\n\n"
+
+
+def _says_more(chunk: bytes, start: int, end: int) -> bool:
+    """Whether there is more than one comment line or nothing: floods of those must cost little."""
+    return chunk[start] not in (_COLON, _LF) or chunk.find(b"\n", start) != end - 2
 
 
 def _read_lf(raw: bytes) -> Frame | None:

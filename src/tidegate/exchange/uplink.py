@@ -2,13 +2,15 @@
 
 import hashlib
 import hmac
-from collections.abc import Iterator
 
 from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
 from tidegate.exchange.story import Incoming
 from tidegate.routing.catalog import Channel
 
+_JSON = ("content-type", "application/json")
+_AS_STREAM = ("accept", "text/event-stream")
+_AS_JSON = ("accept", "application/json")
 _OPENAI = ("openai-beta", "user-agent")
 _ALLOWED = {
     Protocol.CHAT: _OPENAI,
@@ -21,21 +23,13 @@ def headers_up(
     incoming: Incoming, account: str, channel: Channel, secret: Secret, *, stream: bool
 ) -> tuple[tuple[str, str], ...]:
     """The request headers for `channel`, without its credential and framing."""
-    return tuple(_headers_up(incoming, account, channel, secret, stream=stream))
-
-
-def _headers_up(
-    incoming: Incoming, account: str, channel: Channel, secret: Secret, *, stream: bool
-) -> Iterator[tuple[str, str]]:
-    yield "content-type", "application/json"
-    yield "accept", "text/event-stream" if stream else "application/json"
-    for name in (*_ALLOWED[incoming.protocol], *channel.forward_headers):
-        value = incoming.headers.get(name)
-        if value is not None:
-            yield name, value
-    key = incoming.headers.get("idempotency-key")
-    if key is not None:
-        yield "idempotency-key", idempotency_key(key, account, secret)
+    came = incoming.headers
+    headers = [_JSON, _AS_STREAM if stream else _AS_JSON]
+    headers += [(name, came[name]) for name in _ALLOWED[incoming.protocol] if name in came]
+    headers += [(name, came[name]) for name in channel.forward_headers if name in came]
+    if "idempotency-key" in came:
+        headers.append(("idempotency-key", idempotency_key(came["idempotency-key"], account, secret)))
+    return tuple(headers)
 
 
 def idempotency_key(key: str, account: str, secret: Secret) -> str:

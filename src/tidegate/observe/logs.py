@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import Enum
@@ -13,6 +14,7 @@ import msgspec
 from tidegate.core.secret import Secret
 from tidegate.exchange.ports import RequestRecord
 from tidegate.observe.redaction import Redactor
+from tidegate.observe.request_lines import RequestLines
 
 FORMAT_VARIABLE = "TIDEGATE_LOG_FORMAT"
 LEVEL_VARIABLE = "TIDEGATE_LOG_LEVEL"
@@ -21,6 +23,7 @@ requests_log = logging.getLogger("tidegate.requests")
 
 # One for the process, as logging itself is: a secret must stay out of every line, whoever writes it.
 _redactor = Redactor()
+_request_lines: list[RequestLines] = []
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -53,9 +56,11 @@ def set_up(environ: Mapping[str, str], stream: TextIO | None = None) -> None:
     target = sys.stderr if stream is None else stream
     level = _level(environ.get(LEVEL_VARIABLE, "info"))
     lines = logging.StreamHandler(target)
+    _request_lines.clear()
     match _format(environ.get(FORMAT_VARIABLE), target):
         case Format.JSON:
             lines.setFormatter(JsonLines(_redactor))
+            _request_lines.append(RequestLines(target, requests_log.name, _redactor))
         case Format.TEXT:
             lines.setFormatter(TextLines(_redactor))
     root = logging.getLogger()
@@ -68,16 +73,28 @@ def set_up(environ: Mapping[str, str], stream: TextIO | None = None) -> None:
 def register_secret(secret: Secret) -> None:
     """Keep this secret out of every later line, whoever writes it."""
     _redactor.register(secret)
+    for lines in _request_lines:
+        lines.forget()
 
 
 def log_request(record: RequestRecord) -> None:
     """The line of a finished request; a warning if the gateway or an upstream failed the caller."""
     level = logging.WARNING if record.outcome in ("failed", "interrupted") else logging.INFO
-    if requests_log.isEnabledFor(level):
+    if requests_log.isEnabledFor(level) and not _wrote_quickly(record, level):
         # Made by hand: `Logger.log` would walk the stack to find a caller that nobody asks for.
         line = logging.LogRecord(requests_log.name, level, __file__, 0, "request %s", (record.outcome,), None)
         line.facts = _facts(record)
         requests_log.handle(line)
+
+
+def _wrote_quickly(record: RequestRecord, level: int) -> bool:
+    """JSON lines have a quick way; what it cannot write (lone surrogates, a full disk) goes the usual one."""
+    try:
+        for lines in _request_lines:
+            lines.write(record, logging.getLevelName(level).lower(), time.time())
+    except (ValueError, OSError):
+        return False
+    return bool(_request_lines)
 
 
 def _facts(record: RequestRecord) -> dict[str, object]:

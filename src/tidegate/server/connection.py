@@ -30,8 +30,13 @@ class Connection(RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Keeps the start of the last read: an answer to bad HTTP needs the path."""
-        self._last_read = data
+        self._last_read = data or self._last_read
         super().data_received(data)
+
+    def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002  # aiohttp's own
+        """aiohttp asks for this with every read; where nothing was paused it is only cost."""
+        if self._reading_paused:
+            super().resume_reading(resume_parser)
 
     @property
     def writing_paused(self) -> bool:

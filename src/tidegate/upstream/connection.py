@@ -16,6 +16,8 @@ from tidegate.upstream.roles import Home, Listener, Push, drop
 
 _JOIN_BELOW = 65_536
 """Bodies up to this size go out in one write with their head; larger ones are not worth the copy."""
+_FLOOD = 131_072
+"""A read of this many bytes has more behind it, which waits for the loop's next turn."""
 
 
 class Stage(Enum):
@@ -54,6 +56,7 @@ class Connection(asyncio.Protocol):
     __slots__ = (
         "_head_size",
         "_headers",
+        "_held",
         "_home",
         "_keeps",
         "_limits",
@@ -88,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._push: Push = _untold
         self._problem: Failure | None = None
         self._status = self._head_size = self._silence = 0
-        self._keeps = self._until_close = False
+        self._keeps = self._until_close = self._held = False
         self._parser = HttpResponseParser(self)
 
     def start(self, listener: Listener, head: bytes, body: bytes) -> None:
@@ -121,11 +124,13 @@ class Connection(asyncio.Protocol):
 
     def pause(self) -> None:
         """Stop reading, so that what the peer sends waits in the kernel."""
+        self._held = True
         if self._transport is not None and self._transport.is_reading():
             self._transport.pause_reading()
 
     def resume(self) -> None:
         """Read again."""
+        self._held = False
         if self._transport is not None and not self._transport.is_reading():
             self._transport.resume_reading()
 
@@ -158,6 +163,8 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        if len(data) >= _FLOOD:
+            self._take_breath()
         if self._listener is None:
             self._leave()
             return
@@ -173,6 +180,16 @@ class Connection(asyncio.Protocol):
             self._push(body)
             return
         self._settle(len(data))
+
+    def _take_breath(self) -> None:
+        """libuv reads on as long as full buffers come: a flood must leave turns to everybody else."""
+        if self._transport is not None and self._transport.is_reading():
+            self._transport.pause_reading()
+            asyncio.get_running_loop().call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        if not self._held:
+            self.resume()
 
     def eof_received(self) -> None:
         if self._stage is Stage.BODY and self._until_close and self._closed_in_order():

@@ -153,3 +153,24 @@ def test_a_finished_request_is_silent_when_the_level_says_so() -> None:
     stream = set_up(TIDEGATE_LOG_LEVEL="warning")
     logs.log_request(RECORD)
     assert stream.getvalue() == ""
+
+
+def test_a_request_s_line_is_the_same_for_people_and_machines() -> None:
+    machines, people = set_up(), Terminal()
+    logs.log_request(record(1, model="a\ud800", finish_reason=None))
+    line = only_line(machines)
+    assert line["model"].startswith("a")
+    assert "finish_reason" not in line
+    logs.set_up({}, people)
+    logs.log_request(record(1, model="a b"))
+    assert 'model="a b"' in people.getvalue()
+
+
+def test_a_secret_that_is_registered_later_is_not_remembered_as_clean() -> None:
+    stream = set_up()
+    logs.log_request(record(1, model="later-secret-1"))
+    logs.register_secret(Secret("later-secret-1"))
+    logs.log_request(record(2, model="later-secret-1"))
+    first, second = stream.getvalue().splitlines()
+    assert "later-secret-1" in first
+    assert "later-secret-1" not in second
