@@ -1,6 +1,7 @@
 """Watches a Chat Completions stream on its way to a caller of the same protocol."""
 
 import re
+from collections.abc import Iterable
 
 from msgspec import json
 
@@ -9,8 +10,10 @@ from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Said, Seed
 from tidegate.protocols.chat import errors, usage, wire
+from tidegate.protocols.chat.answer import said, tells_failure
 from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, with_data, with_model, with_top_model
+from tidegate.protocols.loose import mapping
 from tidegate.protocols.reading import load
 from tidegate.protocols.transcript import Transcript
 
@@ -33,6 +36,7 @@ class ChatWatcher:
         self._done = _DONE
         self._last = wire.Chunk()
         self._prefix, self._renamed = b"\0", b""
+        self._shown: Usage | None = None
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
         self.failure: Failure | None = None
@@ -45,8 +49,8 @@ class ChatWatcher:
 
     @property
     def owes_usage(self) -> bool:
-        """The caller asked for a usage chunk and the upstream told no usage."""
-        return self._asked.wants_usage and self.usage is None
+        """The caller asked for a usage chunk and the upstream told no usage, or where no client looks."""
+        return self._asked.wants_usage and self._shown is None
 
     def read(self, frame: Frame) -> Said:
         """What the chunk means; see `Watcher.read`."""
@@ -60,12 +64,12 @@ class ChatWatcher:
             return self._broken("an event of the upstream is not a JSON object")
         self._last = chunk
         if chunk.error or frame.event == b"error" or chunk.type in _FOREIGN_ERRORS:
-            self.failure = errors.read_error_event(load(data))
-            return Said.ERROR
+            return self._read_error(load(data))
         if chunk.usage is not None:
-            self.usage = usage.read_usage(chunk.usage) or self.usage
+            self._shown = usage.read_usage(chunk.usage) or self._shown
+            self.usage = self._shown or self.usage
         if not chunk.choices:
-            return self._read_without_choices(chunk)
+            return self._read_without_choices(chunk, data)
         return self._read_choices(chunk.choices)
 
     def outgoing(self, frame: Frame) -> bytes:
@@ -117,7 +121,17 @@ class ChatWatcher:
         self.finish_reason = self.finish_reason or "stop"
         return Said.END
 
-    def _read_without_choices(self, chunk: wire.Chunk) -> Said:
+    def _read_error(self, payload: object) -> Said:
+        self.failure = errors.read_error_event(payload)
+        return Said.ERROR
+
+    def _read_without_choices(self, chunk: wire.Chunk, data: bytes) -> Said:
+        if (
+            chunk.choices is None
+            and b"error" in data
+            and mapping(payload := load(data)).get("object") == "error"
+        ):
+            return self._read_error(payload)  # the flat form of older vLLM servers
         if chunk.type is not None and chunk.type in _FOREIGN:
             return Said.DROPPED
         if chunk.usage is not None and not self._asked.wants_usage:
@@ -125,48 +139,71 @@ class ChatWatcher:
         return Said.NOISE
 
     def _read_choices(self, choices: list[wire.Choice]) -> Said:
-        said = Said.NOISE
+        told = Said.NOISE
         for choice in choices:
             reason = choice.finish_reason
-            if reason and "error" in reason:
-                return self._broken(f"the upstream ended with finish reason {reason!r}"[:200])
             if reason:
-                self.finish_reason = reason
-                said = Said.OUTPUT
+                if tells_failure(reason):
+                    return self._broken(f"the upstream ended with finish reason {reason!r}"[:200])
+                self._read_finish(reason, choice)
+                told = Said.OUTPUT
             if reason or self._finishes.get(choice.index) is None:
                 self._finishes[choice.index] = reason
-            delta = choice.delta
-            if delta is not None and self._reads_output(delta):
-                said = Said.OUTPUT
-        if said is Said.OUTPUT and self.finish_reason and not self._finish_told and self._all_finished():
+            if self._reads_output(choice):
+                told = Said.OUTPUT
+        if told is Said.OUTPUT and self.finish_reason and not self._finish_told and self._all_finished():
             self._finish_told = True
             return Said.FINISH
-        return said
+        return told
 
-    def _reads_output(self, delta: wire.Delta) -> bool:
-        """Whether the delta carries output; what is text of it is kept for an estimate."""
+    def _read_finish(self, reason: str, choice: wire.Choice) -> None:
+        """Note it, and the usage that some servers tell with it beside the protocol's own place."""
+        self.finish_reason = reason
+        beside = choice.usage or mapping(self._last.x_groq).get("usage")
+        if beside is not None and self._shown is None:
+            self.usage = usage.read_usage(beside) or self.usage
+
+    def _reads_output(self, choice: wire.Choice) -> bool:
+        """Whether the choice carries output; what is text of it is kept for an estimate."""
+        delta = choice.delta
+        if delta is None:
+            return self._hears(said(mapping(choice.message)))
+        found = False
         if isinstance(delta.content, str) and delta.content:
             self._said.add(delta.content)
-            return True
-        found = False
-        for text in (delta.reasoning_content or delta.reasoning, delta.refusal):
-            if text:
-                self._said.add(text if isinstance(text, str) else str(text))
-                found = True
-        for call in delta.tool_calls or ():
             found = True
+        if reasoning := delta.reasoning_content or delta.reasoning:
+            self._said.add(reasoning if isinstance(reasoning, str) else str(reasoning))
+            found = True
+        if delta.tool_calls:
+            self._read_calls(delta.tool_calls)
+            found = True
+        return found or self._reads_rarer_output(delta)
+
+    def _read_calls(self, calls: list[wire.ToolCall]) -> None:
+        for call in calls:
             if call.function is not None:
-                arguments = call.function.arguments or ""
-                self._said.add((call.function.name or "") + str(arguments))
-        others = (
-            delta.content,
-            delta.function_call,
-            delta.annotations,
-            delta.audio,
-            delta.images,
-            delta.reasoning_details,
-        )
-        return found or any(others)
+                self._said.add((call.function.name or "") + str(call.function.arguments or ""))
+            elif call.custom:
+                self._hears(said({"tool_calls": [{"custom": call.custom}]}))
+
+    def _reads_rarer_output(self, delta: wire.Delta) -> bool:
+        told = {
+            "content": delta.content,
+            "refusal": delta.refusal,
+            "function_call": delta.function_call,
+            "audio": delta.audio,
+        }
+        found = any(told.values())
+        if found:
+            self._hears(said(told))
+        return found or any((delta.annotations, delta.images, delta.reasoning_details))
+
+    def _hears(self, texts: Iterable[str]) -> bool:
+        text = "".join(texts)
+        if text:
+            self._said.add(text)
+        return bool(text)
 
     def _all_finished(self) -> bool:
         return len(self._finishes) >= self._asked.choices and all(self._finishes.values())

@@ -40,15 +40,20 @@ class Delta(Struct, gc=False):
 
 
 class Choice(Struct, gc=False):
-    """One choice of a chunk."""
+    """One choice of a chunk. Some servers send all of it as a `message`; Moonshot tells `usage` here."""
 
     index: int = 0
     delta: Delta | None = None
     finish_reason: str | None = None
+    message: Any = None
+    usage: Any = None
 
 
 class Chunk(Struct, gc=False):
-    """A chunk, or an error in a chunk's place. `type` is no member of Chat: it betrays a foreign event."""
+    """A chunk, or an error in a chunk's place. `type` is no member of Chat: it betrays a foreign event.
+
+    `x_groq` is where Groq tells usage beside the usage chunk.
+    """
 
     id: str | None = None
     created: int | float | None = None
@@ -57,6 +62,7 @@ class Chunk(Struct, gc=False):
     usage: Any = None
     error: Any = None
     type: str | None = None
+    x_groq: Any = None
 
 
 _CHUNK = msgspec.json.Decoder(Chunk)

@@ -125,6 +125,9 @@ def test_what_is_no_json_object_breaks_the_stream(text: str) -> None:
         (1, [chunk({}, "stop"), data("[DONE] extra")], [Said.FINISH, Said.END]),
         (1, [chunk({}, "stop"), chunk({}, "error")], [Said.FINISH, Said.BROKEN]),
         (1, [chunk({}, "error")], [Said.BROKEN]),
+        (1, [chunk({"content": "a"}), chunk({}, "network_error")], [Said.OUTPUT, Said.BROKEN]),
+        (1, [chunk({"content": "a"}), chunk({}, "abort")], [Said.OUTPUT, Said.BROKEN]),
+        (1, [chunk({}, "insufficient_system_resource")], [Said.BROKEN]),
     ],
 )
 def test_finishes(choices: int, events: list[bytes], expected: list[Said]) -> None:
@@ -173,6 +176,26 @@ def test_usage_inside_a_chunk_with_choices_stays_there_and_the_last_told_counts(
     raw += chunk({"content": ""}, usage=None) + chunk({}, usage={})
     assert passed(reader, raw)[1] == raw
     assert reader.usage == COUNTS
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        data({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": USAGE}]}),
+        chunk({}, "stop", x_groq={"id": "req_1", "usage": USAGE}),
+    ],
+    ids=["in the choice", "x_groq"],
+)
+def test_usage_told_beside_the_protocol_s_place_is_counted_and_shown_to_those_who_asked(raw: bytes) -> None:
+    reader = chat(wants_usage=True)
+    assert passed(reader, chunk({"content": "a"}) + raw)[0] == [Said.OUTPUT, Said.FINISH]
+    assert reader.usage == COUNTS
+    assert reader.owes_usage
+    assert json.loads(frames(reader.closing(reader.usage))[0].data)["usage"]["total_tokens"] == 12
+    later = data({"choices": [], "usage": {**USAGE, "completion_tokens": 4}})
+    passed(reader, later)
+    assert not reader.owes_usage
+    assert reader.usage == Usage(input=5, cache_read=4, cache_write=0, output=4)
 
 
 def test_an_estimated_usage_chunk_is_written_only_where_one_is_owed() -> None:
@@ -286,6 +309,10 @@ def model_text(text: str) -> str:
             Kind.UPSTREAM,
         ),
         (chunk({"content": ""}, "error", error={"code": 429, "message": "boom"}), Kind.RATE_LIMIT),
+        (
+            data({"object": "error", "message": "boom", "type": "BadRequestError", "code": 429}),
+            Kind.RATE_LIMIT,
+        ),
     ],
 )
 def test_errors_of_every_shape_are_told_as_clients_read_them(raw: bytes, kind: Kind) -> None:
@@ -332,6 +359,24 @@ def test_all_output_is_text_for_an_estimate() -> None:
     raw += chunk(function(function={"name": "f", "arguments": '{"a":'})) + chunk({"reasoning": "h"})
     passed(reader, raw + chunk({"content": "öX"}).replace(b"X", b"\\ud800"))
     assert reader.text() == 'rcnof{"a":hö\ufffd'
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (chunk({"content": "c", **function(function={"name": "f", "arguments": "{}"})}), "cf{}"),
+        (chunk({"content": "c", "reasoning_content": "r"}), "cr"),
+        (chunk({"content": [{"type": "text", "text": "c"}]}), "c"),
+        (chunk({"function_call": {"name": "f", "arguments": "{}"}}), "f{}"),
+        (chunk(function(type="custom", custom={"name": "f", "input": "x"})), "fx"),
+        (chunk({"audio": {"transcript": "t", "data": "QUFB"}}), "t"),
+        (data({"choices": [{"message": {"content": "c"}, "finish_reason": "stop"}]}), "c"),
+    ],
+)
+def test_rarer_output_is_text_for_an_estimate_too(raw: bytes, text: str) -> None:
+    reader = chat()
+    assert passed(reader, raw)[0] in ([Said.OUTPUT], [Said.FINISH])
+    assert reader.text() == text
 
 
 def test_a_chat_stream_leaves_nothing_to_remember() -> None:
