@@ -15,6 +15,7 @@ _CUT_BY_LIMIT = frozenset({"max_tokens", "model_context_window_exceeded"})
 _TOOL_BLOCKS = ("_tool_use", "_tool_result")
 _WHOLE_BLOCKS = frozenset({"tool_use", "redacted_thinking", "container_upload", "compaction", "image"})
 _ERRORS = frozenset({"error", "response.failed"})
+_EMPTY = "the upstream ended a message that it had not begun"
 _KEEPALIVES = frozenset({"keepalive", "done"})
 
 
@@ -27,6 +28,7 @@ class MessagesWatcher:
         self._clean = clean
         self._said = Transcript()
         self._event = wire.Event()
+        self._opened = False
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
         self.failure: Failure | None = None
@@ -49,10 +51,7 @@ class MessagesWatcher:
             return Said.DROPPED
         event = wire.parse(data)
         if event is None:
-            self.failure = Failure(
-                kind=Kind.UPSTREAM, message="an event of the upstream is not a JSON object"
-            )
-            return Said.BROKEN
+            return self._broken("an event of the upstream is not a JSON object")
         if event.type is None and frame.event is not None:
             event.type = frame.event.decode()
         self._event = event
@@ -88,16 +87,21 @@ class MessagesWatcher:
         kind = event.type
         if kind == "content_block_delta":
             return Said.NOISE if event.delta is None else self._read_delta(event.delta)
-        if kind in _ERRORS or (kind is None and event.error):
+        if kind in _ERRORS or event.error:
             self.failure = errors.read_error_event(load(data))
             return Said.ERROR
         if kind is not None and (kind in _KEEPALIVES or kind.startswith("response.")):
             return Said.DROPPED
         return self._read_lifecycle(kind, event)
 
+    def _broken(self, message: str) -> Said:
+        self.failure = Failure(kind=Kind.UPSTREAM, message=message)
+        return Said.BROKEN
+
     def _read_lifecycle(self, kind: str | None, event: wire.Event) -> Said:
         match kind:
             case "message_start":
+                self._opened = True
                 self._tell_usage(None if event.message is None else event.message.usage, final=False)
                 return Said.OPENING
             case "content_block_start":
@@ -107,7 +111,7 @@ class MessagesWatcher:
             case "message_delta":
                 return self._read_message_delta(event)
             case "message_stop":
-                return Said.END
+                return Said.END if self._opened or self._said.text() else self._broken(_EMPTY)
             case _:  # ping, and events this version does not know
                 return Said.NOISE
 
@@ -115,7 +119,7 @@ class MessagesWatcher:
         kind = block.type or ""
         if kind == "thinking":
             said = block.thinking
-            quiet = Said.REASONING
+            quiet = Said.OUTPUT if block.signature else Said.REASONING
         elif kind == "text":
             said = block.text
             quiet = Said.OPENING

@@ -22,6 +22,7 @@ class Block(Struct, gc=False):
     type: str | None = None
     text: str | None = None
     thinking: str | None = None
+    signature: str | None = None
     name: str | None = None
 
 

@@ -48,6 +48,7 @@ def message_delta(reason: str | None, usage: object = None) -> bytes:
         (block("text", text="a"), Said.OUTPUT),
         (block("thinking", thinking="", signature=""), Said.REASONING),
         (block("thinking", thinking="hm"), Said.OUTPUT),
+        (block("thinking", thinking="", signature="s"), Said.OUTPUT),
         (block("redacted_thinking", data="x"), Said.OUTPUT),
         (block("tool_use", id="t", name="f", input={}), Said.OUTPUT),
         (block("server_tool_use", id="t", name="web_search", input={}), Said.OUTPUT),
@@ -71,13 +72,19 @@ def message_delta(reason: str | None, usage: object = None) -> bytes:
         (message_delta("end_turn"), Said.OUTPUT),
         (message_delta(None, {"output_tokens": 1}), Said.OPENING),
         (named({"type": "message_delta"}), Said.OPENING),
-        (named({"type": "message_stop"}), Said.END),
         (named({"type": "hologram"}), Said.NOISE),
         (data({}), Said.NOISE),
     ],
 )
 def test_what_each_event_means(raw: bytes, said: Said) -> None:
     assert passed(messages(), raw) == ([said], raw)
+
+
+def test_a_message_ends_only_after_it_has_begun() -> None:
+    stop = named({"type": "message_stop"})
+    assert passed(messages(), start() + stop) == ([Said.OPENING, Said.END], start() + stop)
+    assert passed(messages(), block("text", text="a") + stop)[0] == [Said.OUTPUT, Said.END]
+    assert passed(messages(), named({"type": "ping"}) + stop)[0] == [Said.NOISE, Said.BROKEN]
 
 
 @pytest.mark.parametrize(
@@ -209,6 +216,7 @@ ERROR = {"type": "error", "error": {"type": "overloaded_error", "message": "boom
             "rate_limit_error",
         ),
         (named({"type": "error", "error": "boom"}), Kind.UPSTREAM, "api_error"),
+        (b"event: message\n" + data({"error": {"message": "boom"}}), Kind.UPSTREAM, "api_error"),
         (b"event: error\n" + data({"message": "boom"}), Kind.UPSTREAM, "api_error"),
         (
             named({"type": "response.failed", "response": {"error": {"code": "x", "message": "boom"}}}),
