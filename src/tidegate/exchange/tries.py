@@ -67,18 +67,29 @@ class Tries(Struct):
         return Failover(merge_failures(failures) if failures else self._none_left(plan))
 
     async def _on_channel(self, candidate: Candidate, turn: Turn) -> Ended:
+        """One channel; its turn is handed back whatever happens."""
+        try:
+            ended, status = await self._asked_of(candidate)
+        except BaseException:
+            self.health.released(turn, self.clock())
+            raise
+        self._weigh(ended, turn, status)
+        return ended
+
+    async def _asked_of(self, candidate: Candidate) -> tuple[Ended, int | None]:
+        """A call, and one more if it needs the request's one repair; how it ended, with what status."""
         self.story.channel = candidate.channel.name
         body = self.dialect.write_request(self.asked, candidate.upstream_model)
-        ended, repair = await self._noted(candidate, body, turn)
+        ended, status, repair = await self._noted(candidate, body)
         if repair is not None:
             self.repaired = True
             self.story.warnings.append(_DROPPED[repair])
             body = self.dialect.write_repaired(self.asked, candidate.upstream_model, repair)
-            ended, _ = await self._noted(candidate, body, turn)
-        return ended
+            ended, status, _ = await self._noted(candidate, body)
+        return ended, status
 
-    async def _noted(self, candidate: Candidate, body: bytes, turn: Turn) -> tuple[Ended, Repair | None]:
-        """One call, its note in the story, its weight for the channel's health; a repair if it needs one."""
+    async def _noted(self, candidate: Candidate, body: bytes) -> tuple[Ended, int | None, Repair | None]:
+        """One call and its note in the story; a repair if it needs one."""
         started, started_at = self.clock(), self.wall()
         refusal = self.new_refusal()
         ended: Ended | None = None
@@ -87,20 +98,15 @@ class Tries(Struct):
             ended = await self.once(candidate, body, refusal)
             repair = self._repair_for(ended)
         finally:
-            now = self.clock()
             self.story.add_attempt(
                 candidate,
                 outcome=outcome_of(ended, repair),
                 status=refusal.status,
                 failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
                 started_at=started_at,
-                duration=now - started,
+                duration=self.clock() - started,
             )
-            if ended is None:
-                self.health.released(turn, now)
-        if repair is None:
-            self._weigh(ended, turn, refusal.status, now)
-        return ended, repair
+        return ended, refusal.status, repair
 
     def _repair_for(self, ended: Ended) -> Repair | None:
         match ended:
@@ -109,7 +115,8 @@ class Tries(Struct):
             case Complete() | AppendError() | Failover() | Refuse():
                 return None
 
-    def _weigh(self, ended: Ended, turn: Turn, status: int | None, now: float) -> None:
+    def _weigh(self, ended: Ended, turn: Turn, status: int | None) -> None:
+        now = self.clock()
         match ended:
             case Complete():
                 self.health.succeeded(turn)
