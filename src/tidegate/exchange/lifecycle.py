@@ -2,6 +2,8 @@
 
 import asyncio
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from msgspec import structs
 
@@ -18,12 +20,13 @@ from tidegate.exchange.story import Incoming, Story
 from tidegate.exchange.streaming import Stream
 from tidegate.exchange.whole import WholeExchange
 from tidegate.protocols.base import Asked, Dialect
-from tidegate.protocols.failures import error_headers
+from tidegate.protocols.failures import error_headers, failed
 from tidegate.protocols.registry import count_dialect, dialect_of
 from tidegate.routing.catalog import Key
 from tidegate.routing.plan import Plan, order
 
 DRAINING = Failure(kind=Kind.DRAINING, message="The server is shutting down.")
+INTERNAL = failed(Kind.INTERNAL)
 COUNT_TOKENS = "/count_tokens"
 
 
@@ -50,36 +53,24 @@ class Exchange:
 
     def left_early(self, incoming: Incoming, key: Key) -> None:
         """The client went before its request was whole."""
-        story = Story(incoming=incoming, key=key, status=CLIENT_CLOSED, outcome="client_closed")
-        self.settlement.close(story)
+        self._left(Story(incoming=incoming, key=key))
 
     async def serve(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         """Answer a request on one of the three generating routes."""
         dialect = dialect_of(incoming.protocol)
-        admitted = await self._admit(incoming, key, body, dialect, dialect.path, pipe)
-        if admitted is None:
-            return
-        request, plan = admitted
-        self.open_requests += 1
-        try:
-            await (self._stream if request.asked.stream else self._whole)(request, plan, pipe)
-        finally:
-            self.open_requests -= 1
+        with self._open():
+            admitted = await self._admit(incoming, key, body, dialect, dialect.path, pipe)
+            if admitted is not None:
+                request, plan = admitted
+                await (self._stream if request.asked.stream else self._whole)(request, plan, pipe)
 
     async def count(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         """Answer a request on `/v1/messages/count_tokens`."""
         dialect = count_dialect()
-        admitted = await self._admit(incoming, key, body, dialect, dialect.path + COUNT_TOKENS, pipe)
-        if admitted is None:
-            return
-        request, plan = admitted
-        try:
-            await Counting(request=request).run(plan, pipe, self.settlement.tokenizer)
-        except asyncio.CancelledError:
-            request.story.status, request.story.outcome = CLIENT_CLOSED, "client_closed"
-            raise
-        finally:
-            self.settlement.close(request.story)
+        with self._open():
+            admitted = await self._admit(incoming, key, body, dialect, dialect.path + COUNT_TOKENS, pipe)
+            if admitted is not None:
+                await self._count(*admitted, pipe)
 
     def interrupt_all(self) -> None:
         """The drain is over: every open call gets its protocol's error."""
@@ -98,7 +89,11 @@ class Exchange:
         story.model, story.stream = asked.model, asked.stream
         if snapshot.settings.always_usage:
             asked = structs.replace(asked, wants_usage=True)
-        plan = await self._plan(snapshot, key, asked, counts=path.endswith(COUNT_TOKENS))
+        try:
+            plan = await self._plan(snapshot, key, asked, counts=path.endswith(COUNT_TOKENS))
+        except asyncio.CancelledError:
+            self._left(story)
+            raise
         if isinstance(plan, Failure):
             self._reject(story, plan, pipe)
             return None
@@ -134,6 +129,9 @@ class Exchange:
         except asyncio.CancelledError:
             self.settlement.stream_left(stream)
             raise
+        except Exception:
+            self.settlement.stream_ended(stream, stream.give_up(INTERNAL))
+            raise
         self.settlement.stream_ended(stream, ended)
 
     async def _whole(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
@@ -143,15 +141,45 @@ class Exchange:
         except asyncio.CancelledError:
             self.settlement.whole_left(exchange)
             raise
+        except Exception:
+            self._refuse(request, INTERNAL, pipe)
+            raise
         match ended:
             case Failover(failure) | Refuse(failure) | AppendError(failure):
-                status = request.refuse(pipe, failure)
-                outcome = "failed" if request.story.attempts else "rejected"
-                self.settlement.refused(request.story, request.dialect, failure, status, outcome)
+                self._refuse(request, failure, pipe)
             case Complete():
                 whole = exchange.answer
                 pipe.answer(200, [], whole.body)
                 self.settlement.whole_ended(exchange, whole)
+
+    async def _count(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
+        try:
+            await Counting(request=request).run(plan, pipe, self.settlement.tokenizer)
+        except asyncio.CancelledError:
+            self._left(request.story)
+            raise
+        except Exception:
+            self._refuse(request, INTERNAL, pipe)
+            raise
+        self.settlement.close(request.story)
+
+    def _refuse(self, request: Request, failure: Failure, pipe: ClientPipe) -> None:
+        status = request.refuse(pipe, failure)
+        outcome = "failed" if request.story.attempts else "rejected"
+        self.settlement.refused(request.story, request.dialect, failure, status, outcome)
+
+    def _left(self, story: Story) -> None:
+        story.status, story.outcome = CLIENT_CLOSED, "client_closed"
+        self.settlement.close(story)
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        """A drain waits for what is done inside."""
+        self.open_requests += 1
+        try:
+            yield
+        finally:
+            self.open_requests -= 1
 
     def _reject(self, story: Story, failure: Failure, pipe: ClientPipe) -> None:
         dialect = dialect_of(story.incoming.protocol)

@@ -1,6 +1,6 @@
 """Finds the channel group that holds what a request builds on (CONTRACT.md, "State on shared accounts")."""
 
-from tidegate.core.failure import Failure, Kind
+from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.exchange.ports import Ownership
 from tidegate.protocols.base import Asked
 
@@ -11,7 +11,10 @@ async def find_group(ownership: Ownership, asked: Asked, account: str) -> str | 
     named += [(identifier, "input") for identifier in asked.item_ids]
     groups: set[str] = set()
     for identifier, param in named:
-        group = await ownership.find(identifier, account)
+        try:
+            group = await ownership.find(identifier, account)
+        except TidegateError as error:
+            return error.failure
         if group is None:
             return _not_found(identifier, param)
         groups.add(group)

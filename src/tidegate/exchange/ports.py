@@ -145,7 +145,10 @@ class Ownership(Protocol):
         """Note ids of an answer that an upstream may have stored; returns at once, visible at once here."""
 
     async def find(self, identifier: str, account: str) -> str | None:
-        """The group that holds `identifier` if it is this account's, else None."""
+        """The group that holds `identifier` if it is this account's, else None.
+
+        Raises TidegateError where that cannot be found out.
+        """
 
 
 class Tokenizer(Protocol):

@@ -46,9 +46,9 @@ class Settlement:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    def close(self, story: Story, told: Told = NOTHING) -> None:
-        """Write the row."""
-        record = story.record(self._clock(), told)
+    def close(self, story: Story, told: Told = NOTHING, ended_at: float | None = None) -> None:
+        """Write the row of an answer that ended at `ended_at` (monotonic), or now."""
+        record = story.record(self._clock() if ended_at is None else ended_at, told)
         self._journal.write(record)
         self._log(record)
 
@@ -137,10 +137,17 @@ class Settlement:
         if usage is not None and usage.input is not None and usage.output is not None:
             self.close(request.story, Told(usage=usage, source="upstream"))
         else:
-            self._after(self._settle_estimated(request, usage, text()))
+            self._after(self._settle_estimated(request, usage, text(), self._clock()))
 
-    async def _settle_estimated(self, request: Request, usage: Usage | None, text: str) -> None:
-        self.close(request.story, await self.estimate(request, usage, text))
+    async def _settle_estimated(
+        self, request: Request, usage: Usage | None, text: str, ended_at: float
+    ) -> None:
+        """Whatever becomes of the estimate, there is a row."""
+        told = NOTHING
+        try:
+            told = await self.estimate(request, usage, text)
+        finally:
+            self.close(request.story, told, ended_at)
 
     def _after(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

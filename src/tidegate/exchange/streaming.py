@@ -108,6 +108,14 @@ class Stream(Struct, kw_only=True):
         self.whole = whole
         return whole.failure or dialect.replay(asked, body)
 
+    def give_up(self, failure: Failure) -> Ended:
+        """A fault of the gateway itself: end the answer in the way that is still open."""
+        if self.progress.phase is Phase.SPOKEN and self.watcher is not None:
+            self.pipe.finish(self.watcher.error_event(failure))
+            return AppendError(failure)
+        self._tell(failure)
+        return Failover(failure)
+
     def _tell(self, failure: Failure) -> None:
         """Nothing useful was sent: a plain HTTP error, or an event where status 200 has gone out."""
         match self.progress.phase:
