@@ -10,6 +10,8 @@ MARK = b'"@'
 """Stands before the time stamp in the text of every counted event, in all three protocols."""
 STAMP_WIDTH = 16
 """Digits of the time stamp: microseconds of the machine's monotonic clock."""
+WAIT_WIDTH = 8
+"""After it, behind a slash: how long the mock let the first event wait for its turn, in microseconds."""
 
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
 END_MARKS = {
@@ -18,7 +20,7 @@ END_MARKS = {
     "messages": b"event: message_stop",
 }
 
-_PLACE = "@" + "0" * STAMP_WIDTH
+_PLACE = "@" + "0" * STAMP_WIDTH + "/" + "0" * WAIT_WIDTH
 _WORD = " and so"
 _ASK = (
     "Explain in a few short paragraphs why the tides differ from coast to coast, and what a tide table says."
@@ -32,7 +34,7 @@ class Script(Struct, frozen=True):
     opening: bytes
     """Response head and the protocol's preamble."""
     deltas: tuple[tuple[bytes, bytes], ...]
-    """Per counted event: what stands before and after its time stamp."""
+    """Per counted event: what stands before and after its time stamp and wait."""
     closing: bytes
     """Finish, usage, end mark and the last chunk."""
 

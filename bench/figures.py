@@ -41,7 +41,7 @@ class Figures(Struct, frozen=True):
     event: Spread
     """From the mock's write to the client's read."""
     first: Spread
-    """From the request to the first event."""
+    """From the request to the first event, less the wait that the mock's pace makes."""
     started: int
     whole: int
     broken: dict[str, int]

@@ -66,7 +66,7 @@ class Tally(Struct, frozen=True):
     latency_us: list[int]
     """From the mock's write to the read, per event, sampled evenly."""
     first_us: list[int]
-    """From the request to the first counted event."""
+    """From the request to the first counted event, less what the mock let it wait for its turn."""
 
 
 def _request(job: Job) -> bytes:
@@ -221,7 +221,7 @@ class Load:
             self._events += found
             self._reads += 1
             if silent_before:
-                self._firsts.append((stream.spoke_at - stream.started_at) // 1000)
+                self._firsts.append(stream.spoke_after)
         if stream.phase in (Phase.WHOLE, Phase.BROKEN):
             self._ended(stream)
 

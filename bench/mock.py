@@ -36,12 +36,13 @@ class Lateness(Struct, frozen=True):
 
 
 class _Connection:
-    __slots__ = ("asked", "fd", "sent", "sock", "story")
+    __slots__ = ("asked", "asked_at", "fd", "sent", "sock", "story")
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.fd = sock.fileno()
         self.asked = b""
+        self.asked_at = 0
         self.story: tuple[Workload, Script] | None = None
         self.sent = 0
 
@@ -97,7 +98,9 @@ class Mock:
             if connection.sent < load.events:
                 head, tail = spoken.deltas[connection.sent]
                 connection.sent += 1
-                self._write(connection, b"%b%016d%b" % (head, clock() // 1000, tail))
+                stamp = clock() // 1000
+                wait = stamp - connection.asked_at if connection.sent == 1 else 0
+                self._write(connection, b"%b%016d/%08d%b" % (head, stamp, wait, tail))
                 heapq.heappush(due, (at + int(load.every * 1e9), next(self._order), connection))
             else:
                 connection.story = None
@@ -162,11 +165,12 @@ class Mock:
         gap = load.every
         connection.story = (load, spoken)
         connection.sent = 0
+        connection.asked_at = time.monotonic_ns() // 1000
         opening = spoken.opening
         if load.at_once:
             head, tail = spoken.deltas[0]
             connection.sent = 1
-            opening += b"%b%016d%b" % (head, time.monotonic_ns() // 1000, tail)
+            opening += b"%b%016d/%08d%b" % (head, time.monotonic_ns() // 1000, 0, tail)
         else:
             gap *= next(self._begun) * _GOLDEN % 1.0
         self._write(connection, opening)

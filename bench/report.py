@@ -10,6 +10,7 @@ Results = Mapping[str, Mapping[str, Figures]]
 """Workload name -> target name -> figures."""
 
 _TITLES = {"direct": "mock alone", "nginx": "nginx", "tidegate": "Tidegate", "litellm": "LiteLLM"}
+_LEAST_MS = 0.02
 _BUSY = 80.0
 """Percent of the load core beyond which the load generator is suspect."""
 _Row = tuple[str, Callable[[Figures], float | None], str]
@@ -29,6 +30,7 @@ _LATENCIES: tuple[_Added, ...] = (
 )
 _LEFT_OUT = {
     "paced": {"KiB per open stream"},
+    "brisk": {"KiB per open stream"},
     "paced16": {"KiB per open stream"},
     "short": {"KiB per open stream"},
     "first": {
@@ -75,7 +77,9 @@ def _workload(load: Workload, found: Mapping[str, Figures], missing: Mapping[str
     for label, value, form in _LATENCIES:
         if label in _LEFT_OUT[load.name]:
             continue
-        rows.append([label, *(_with_added(found[name], direct, value, form) for name in shown)])
+        row = [label, *(_with_added(found[name], direct, value, form) for name in shown)]
+        row += [_added_ratio(ours, other, direct, value) for other in (nginx, slow) if ours and other]
+        rows.append(row)
     rows.append(["streams whole", *(f"{found[name].whole} of {found[name].started}" for name in shown)])
     if load.name == "silent":
         rows.append(["keepalives seen", *(str(found[name].keepalives) for name in shown)])
@@ -99,6 +103,17 @@ def _ratio(ours: Figures, other: Figures, value: Callable[[Figures], float | Non
         return "–"
     ratio = mine / theirs
     return f"{ratio:.2f}" if ratio >= 0.1 else f"1/{1 / ratio:.0f}"
+
+
+def _added_ratio(
+    ours: Figures, other: Figures, direct: Figures | None, value: Callable[[Figures], float | None]
+) -> str:
+    """Of what both add to the mock alone; too small to divide: a dash."""
+    seen = [value(figures) if figures else None for figures in (ours, other, direct)]
+    if any(one is None for one in seen):
+        return "–"
+    mine, theirs, plain = (one or 0.0 for one in seen)
+    return f"{(mine - plain) / (theirs - plain):.2f}" if theirs - plain >= _LEAST_MS else "–"
 
 
 def _with_added(

@@ -4,7 +4,7 @@ import socket
 import time
 from enum import Enum
 
-from bench.dialects import MARK, STAMP_WIDTH
+from bench.dialects import MARK, STAMP_WIDTH, WAIT_WIDTH
 
 
 class Phase(Enum):
@@ -34,7 +34,7 @@ class Stream:
         "phase",
         "reads",
         "sock",
-        "spoke_at",
+        "spoke_after",
         "started_at",
         "why",
     )
@@ -54,7 +54,7 @@ class Stream:
         self._tail = b""
         self.events = self.reads = self.keepalives = 0
         self.marked = False
-        self.spoke_at = 0
+        self.spoke_after = 0
         self.why = ""
 
     def ask(self, request: bytes) -> None:
@@ -136,7 +136,7 @@ class Stream:
             mark = text.find(MARK, stamp)
         if found:
             if not self.events:
-                self.spoke_at = now
+                self._note_first(text, now)
             self.events += found
         elif self._end_mark in text:
             self.marked = True
@@ -145,6 +145,11 @@ class Stream:
         if found and not self.marked and self._end_mark in text:
             self.marked = True
         return found
+
+    def _note_first(self, text: bytes, now: int) -> None:
+        """From the request to the first event, in microseconds, less what the mock let it wait on purpose."""
+        wait = text.find(MARK) + len(MARK) + STAMP_WIDTH + 1
+        self.spoke_after = (now - self.started_at) // 1000 - int(text[wait : wait + WAIT_WIDTH])
 
     def _break(self, why: str) -> None:
         self.phase = Phase.BROKEN

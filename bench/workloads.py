@@ -11,7 +11,7 @@ class Arrival(Enum):
     LOOP = "loop"
     """Every connection asks again as soon as its answer has ended."""
     HELD = "held"
-    """Every connection asks once, one after another over the ramp, and all stay open."""
+    """Every connection asks once, and all stay open."""
 
 
 class Workload(Struct, frozen=True):
@@ -27,6 +27,7 @@ class Workload(Struct, frozen=True):
     at_once: bool = False
     """The first event comes together with the response head instead of in its turn."""
     ramp: float = 0.0
+    """Over it the connections ask for the first time, one after another."""
     warm_up: float = 1.0
     """Before the measured interval; after the ramp, where there is one."""
     seconds: float = 10.0
@@ -53,19 +54,34 @@ FULL = (
         100,
         0.02,
         _BOTH,
+        ramp=2.0,
+        warm_up=0.5,
         rounds=2,
-        seconds=8,
+        seconds=6,
+    ),
+    Workload(
+        "brisk",
+        "64 streams, 100 events each, 5 ms apart",
+        Arrival.LOOP,
+        64,
+        100,
+        0.005,
+        _BOTH,
+        ramp=0.5,
+        warm_up=0.5,
+        rounds=2,
+        seconds=4,
     ),
     Workload(
         "open",
         "2,000 streams open at once, an event each 100 ms",
         Arrival.HELD,
         2000,
-        200,
+        180,
         0.1,
         _BOTH,
         ramp=2.5,
-        seconds=16,
+        seconds=14,
     ),
     Workload(
         "silent",
@@ -112,7 +128,8 @@ FULL = (
         100,
         0.02,
         (*_BOTH, "litellm"),
-        warm_up=2.5,
+        ramp=2.0,
+        warm_up=1.0,
         seconds=10,
     ),
 )
@@ -133,11 +150,11 @@ WARM = Workload(
 def quick(workload: Workload) -> Workload:
     """The same workload with a shorter look at it; figures are rougher."""
     match workload.name:
-        case "paced" | "short" | "first":
+        case "paced" | "brisk" | "short" | "first":
             return structs.replace(workload, rounds=1, seconds=3)
         case "open":
             return structs.replace(workload, events=80, ramp=2.0, seconds=4)
         case "silent":
             return structs.replace(workload, every=14.0, ramp=2.0)
         case _:
-            return structs.replace(workload, seconds=3, warm_up=1.5)
+            return structs.replace(workload, seconds=3, warm_up=0.5)
