@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import sqlite3
@@ -296,6 +297,47 @@ async def test_two_workers_share_the_port_and_the_journal(
     await together({f"{side.name} {n}": one(side) for side in SIDES for n in range(12)})
     gateway.signal(signal.SIGTERM)
     assert gateway.exit_code(within=8) == 0
+
+
+async def test_a_replaced_worker_has_the_config_of_its_siblings(
+    start: Start, config: settings.Config, upstream: ScriptedUpstream
+) -> None:
+    gateway = start(config, "--workers", "2")
+
+    async def statuses() -> set[int]:
+        other = [("x-api-key", settings.OTHER_KEY)]
+        return {(await fetch(gateway.port, "GET", "/v1/models", other)).status for _ in range(20)}
+
+    assert await statuses() == {200}
+    config["keys"] = [key for key in config["keys"] if key["name"] != "other"]
+    gateway.write_config(config)
+    gateway.signal(signal.SIGHUP)
+    await until(lambda: gateway.log.count("the config was reloaded") == 2, 4, "both workers reload")
+    for worker in gateway.workers():
+        os.kill(worker, signal.SIGKILL)
+    await until(lambda: gateway.log.count("is replaced") == 2, 5, "both workers are replaced")
+    await until(lambda: len(gateway.workers()) == 2, 5, "both workers are there")
+    assert await statuses() == {401}
+    gateway.signal(signal.SIGTERM)
+    assert gateway.exit_code(within=8) == 0
+
+
+async def test_a_stop_while_a_worker_is_replaced_ends_all(start: Start, config: settings.Config) -> None:
+    gateway = start(config, "--workers", "2")
+    os.kill(gateway.workers()[0], signal.SIGKILL)
+    await until(lambda: "is replaced" in gateway.log, 3, "the loss is told")
+    gateway.signal(signal.SIGTERM)
+    assert gateway.exit_code(within=8) == 0
+
+
+def test_an_unusable_database_is_told_once_with_any_number_of_workers(
+    config: settings.Config, tmp_path: Path
+) -> None:
+    (tmp_path / "tidegate.db").write_bytes(b"no database " * 100)
+    gateway = Gateway(config, tmp_path, "--workers", "2")
+    assert gateway.exit_code(within=20) == 2
+    assert "Traceback" not in gateway.log
+    assert gateway.log.count("cannot be opened as a database") == 1
 
 
 def test_check_config_says_what_is_wrong(config: settings.Config, tmp_path: Path) -> None:

@@ -80,6 +80,11 @@ class Gateway:
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
+    def workers(self) -> list[int]:
+        """The process ids of the workers, where there are several."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(word) for word in children.read_text().split()]
+
     def exit_code(self, within: float) -> int:
         """Wait, bounded, for the process to end by itself."""
         return self.process.wait(within)

@@ -134,6 +134,13 @@ class Gateway:
         return self._admin.server.request_handler(request)
 
 
+async def probe(config: Config) -> None:
+    """Raise what a start with this config would: for a certificate or a database that cannot be used."""
+    _tls(config)
+    storage = await open_storage(config.database.url.reveal(), config.database.retention)
+    await storage.close()
+
+
 async def open_gateway(config: Config, secret: Secret) -> Gateway:
     """Open database, upstream and admin API; the gateway does not listen yet."""
     storage = await open_storage(config.database.url.reveal(), config.database.retention)

@@ -1,6 +1,7 @@
 """Runs the gateway as a process: the socket, the signals, the drain."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
@@ -11,11 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvloop
+from msgspec import structs
 
 from tidegate.config import Config, ConfigError, load
 from tidegate.core.secret import Secret
 from tidegate.observe import logs
-from tidegate.wiring.gateway import Gateway, open_gateway
+from tidegate.wiring.gateway import Gateway, open_gateway, probe
 from tidegate.wiring.secret_file import own_secret
 from tidegate.wiring.workers import supervise
 
@@ -24,6 +26,7 @@ log = logging.getLogger(__name__)
 _BACKLOG = 4096
 _GC_THRESHOLD = 50_000
 _RESTART_ONLY = ("database", "redis", "admin")
+_RESTART_ONLY_OF_SERVER = ("host", "port", "tls_cert", "tls_key", "secret")
 
 
 def serve(config_path: Path, host: str | None, port: int | None, workers: int) -> int:
@@ -36,13 +39,29 @@ def serve(config_path: Path, host: str | None, port: int | None, workers: int) -
     sock = bind(host or config.server.host, config.server.port if port is None else port)
     announce = ready_line(sock, tls=config.server.tls_cert is not None)
 
+    latest = _Latest(config, config_path)
+
     def work(ready: Callable[[], None]) -> None:
-        uvloop.run(run(config, config_path, secret, sock, ready))
+        uvloop.run(run(latest.config, config_path, secret, sock, ready))
 
     if workers == 1:
         work(announce)
         return 0
-    return supervise(workers, work, announce)
+    asyncio.run(probe(config))  # a mistake is told once and here, not by each worker
+    return supervise(workers, work, announce, latest.reread)
+
+
+class _Latest:
+    """The config that a worker begins with: the newest good one, as its siblings have it in force."""
+
+    def __init__(self, config: Config, path: Path) -> None:
+        self.config = config
+        self._path = path
+
+    def reread(self) -> None:
+        """Take what the file holds now; that a bad one is not taken is told by the workers."""
+        with contextlib.suppress(ConfigError):
+            self.config = _reloaded(load(self._path, os.environ), self.config)
 
 
 class ListenError(OSError):
@@ -131,13 +150,31 @@ def reload(gateway: Gateway, path: Path) -> None:
         for problem in error.problems:
             log.error("the config was not reloaded: %s", problem)
         return
-    for name in _RESTART_ONLY:
-        if getattr(config, name) != getattr(gateway.config, name):
-            log.warning("[%s] has changed: that takes effect at the next start", name)
-    for known in _secrets_of(config, None):
+    taken = _reloaded(config, gateway.config)
+    for name in _waiting(config, taken):
+        log.warning("%s has changed: that takes effect at the next start", name)
+    for warning in config.warnings:
+        log.warning("%s", warning)
+    for known in _secrets_of(taken, None):
         logs.register_secret(known)
-    gateway.reload(config)
-    log.info("the config was reloaded: %d channels, %d keys", len(config.channels), len(config.keys))
+    gateway.reload(taken)
+    log.info("the config was reloaded: %d channels, %d keys", len(taken.channels), len(taken.keys))
+
+
+def _reloaded(config: Config, running: Config) -> Config:
+    """`config` with what only a start can change as it is in `running`."""
+    kept = {name: getattr(running, name) for name in _RESTART_ONLY}
+    server = {name: getattr(running.server, name) for name in _RESTART_ONLY_OF_SERVER}
+    return structs.replace(config, server=structs.replace(config.server, **server), **kept)
+
+
+def _waiting(config: Config, running: Config) -> list[str]:
+    """What of `config` only a start can change and is not so in `running`."""
+    sections = [f"[{name}]" for name in _RESTART_ONLY if getattr(config, name) != getattr(running, name)]
+    here, there = config.server, running.server
+    return sections + [
+        f"server.{name}" for name in _RESTART_ONLY_OF_SERVER if getattr(here, name) != getattr(there, name)
+    ]
 
 
 def calm_the_collector() -> None:

@@ -5,32 +5,43 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 log = logging.getLogger(__name__)
 
 _RESTART_PAUSE = 1.0
+_ENDING = (signal.SIGTERM, signal.SIGINT)
+_PASSED_ON = (*_ENDING, signal.SIGHUP)
 
 Work: TypeAlias = Callable[[Callable[[], None]], None]
 """What a worker runs; it calls its argument when it accepts connections."""
 
 
-def supervise(workers: int, work: Work, announce: Callable[[], None]) -> int:
+def supervise(
+    workers: int, work: Work, announce: Callable[[], None], reread: Callable[[], None] = lambda: None
+) -> int:
     """Fork `workers` processes that run `work`; the exit code once all have ended.
 
-    `announce` is called when all accept connections. A worker that dies is
-    replaced; one that dies before it was ever ready ends them all.
+    `announce` is called when all accept connections, `reread` at each SIGHUP, before the
+    workers hear of it: what it changes holds for the workers that are started later. A worker
+    that dies is replaced; one that dies before it was ever ready ends them all.
     """
     crew = _Crew(work)
+
+    def pass_on_hangup(number: int, _frame: object) -> None:
+        reread()
+        crew.send(number)
+
+    for number in _ENDING:
+        signal.signal(number, lambda got, _: crew.stop(got))
+    signal.signal(signal.SIGHUP, pass_on_hangup)
     for _ in range(workers):
         crew.start()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda got, _: crew.stop(got))
-    signal.signal(signal.SIGHUP, lambda *_: crew.send(signal.SIGHUP))
     if not crew.await_ready(workers):
+        stopped = crew.stopping
         crew.stop(signal.SIGTERM)
         crew.reap_all()
-        return 1
+        return 0 if stopped else 1
     announce()
     return crew.watch()
 
@@ -41,25 +52,41 @@ class _Crew:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._pids: set[int] = set()
-        self._stopping = False
         self._reader, self._writer = os.pipe()
+        self.stopping = False
 
     def start(self) -> None:
-        """Fork one worker."""
-        pid = os.fork()
-        if pid:
+        """Fork one worker, unless all are to stop."""
+        # Held back meanwhile: a signal between the fork and the note of the id would miss the worker.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
+        try:
+            if self.stopping:
+                return
+            pid = os.fork()
+            if pid == 0:
+                self._be_worker()
             self._pids.add(pid)
-            return
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _be_worker(self) -> NoReturn:
         code = 1
         try:
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            for number in _PASSED_ON:
                 signal.signal(number, signal.SIG_DFL)
-            self._work(lambda: os.close(self._writer) if os.write(self._writer, b"r") else None)
+            # SIGHUP waits until the worker is ready: before, nothing answers it, and it would be the end.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+            self._work(self._tell_ready)
             code = 0
         except BaseException:
             log.exception("a worker failed")
         finally:
             os._exit(code)
+
+    def _tell_ready(self) -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
+        os.write(self._writer, b"r")
+        os.close(self._writer)
 
     def await_ready(self, workers: int) -> bool:
         """Wait until so many workers are ready; False if one died first."""
@@ -70,19 +97,19 @@ class _Crew:
                 ready += len(os.read(self._reader, workers))
             except BlockingIOError:
                 time.sleep(0.02)
-            if self._stopping or self._dead():
+            if self.stopping or self._dead():
                 return False
         return True
 
     def watch(self) -> int:
         """Replace workers that die until told to stop; then wait for all."""
-        while not self._stopping:
+        while not self.stopping:
             try:
                 pid, status = os.wait()
             except (ChildProcessError, InterruptedError):
                 continue
             self._pids.discard(pid)
-            if not self._stopping:
+            if not self.stopping:
                 log.error("worker %d ended with status %d and is replaced", pid, status)
                 time.sleep(_RESTART_PAUSE)
                 self.start()
@@ -91,7 +118,7 @@ class _Crew:
 
     def stop(self, number: int) -> None:
         """Pass a signal on and replace nobody any more."""
-        self._stopping = True
+        self.stopping = True
         self.send(number)
 
     def send(self, number: int) -> None:
