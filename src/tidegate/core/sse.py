@@ -10,6 +10,7 @@ _LF, _CR, _COLON = 10, 13, 58
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 MAX_LINES = 10_000
+"""Of one event, without the blank line that closes it."""
 
 
 class Form(Enum):
@@ -165,8 +166,8 @@ def _read(raw: bytes, form: Form) -> Frame | None:
     if not _is_utf8(raw):
         raw = raw.decode("utf-8", "replace").encode()
         form = Form.IRREGULAR
-    lines = _LINE_END.split(raw, MAX_LINES)
-    if len(lines) > MAX_LINES:
+    lines = _LINE_END.split(raw, MAX_LINES + 2)  # two empty ones come from the blank line at the end
+    if len(lines) > MAX_LINES + 2:
         raise Overflow
     fields = [line.partition(b":") for line in lines]
     data = [_value(field) for field in fields if field[0] == b"data"]

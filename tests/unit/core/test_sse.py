@@ -90,11 +90,19 @@ def test_an_event_at_the_limit_passes_and_one_byte_more_does_not() -> None:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("closing", [True, False])
 def test_an_event_of_too_many_lines_overflows(end: bytes, closing: bool) -> None:
-    lines = (b"data:" + end) * (MAX_LINES + 2)
+    event = (b"data:" + end) * (MAX_LINES + 1) + (end if closing else b"")
     with pytest.raises(Overflow):
-        Framer(1 << 20).feed(lines + (end if closing else b""))
+        Framer(1 << 20).feed(event)
     with pytest.raises(Overflow):
-        fed(1 << 20, [lines[start : start + 999] for start in range(0, len(lines), 999)])
+        fed(1 << 20, [event[start : start + 999] for start in range(0, len(event), 999)])
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_an_event_of_as_many_lines_as_may_be_passes(end: bytes) -> None:
+    event = (b"data:" + end) * MAX_LINES + end
+    for size in (999, len(event)):
+        [frame] = frames_of(event, size, at_end=False)
+        assert frame.data == b"\n" * (MAX_LINES - 1)
 
 
 def test_what_came_before_an_overflow_is_not_lost() -> None:
