@@ -3,6 +3,7 @@
 from msgspec import Struct, json
 
 from tidegate.core.failure import Failure
+from tidegate.core.usage import count
 from tidegate.engine.actions import Complete, Failover, Refuse
 from tidegate.engine.decide import refuses
 from tidegate.exchange.attempt import Ended, Received, Refusal
@@ -11,6 +12,7 @@ from tidegate.exchange.request import Request
 from tidegate.exchange.settlement import estimate_prompt
 from tidegate.exchange.tries import outcome_of
 from tidegate.exchange.whole import fetch
+from tidegate.protocols.loose import decoded, mapping
 from tidegate.routing.catalog import Candidate
 from tidegate.routing.plan import Plan
 
@@ -76,9 +78,5 @@ class Counting(Struct, kw_only=True):
 
 def _count_in(received: Received) -> bytes | None:
     """The answer if it tells a count above zero."""
-    try:
-        answer = json.decode(received.body)
-    except ValueError:
-        return None
-    tokens = answer.get("input_tokens") if isinstance(answer, dict) else None
-    return received.body if isinstance(tokens, int) and tokens > 0 else None
+    tokens = count(mapping(decoded(received.body)).get("input_tokens"))
+    return received.body if tokens else None
