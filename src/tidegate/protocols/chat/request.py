@@ -61,6 +61,8 @@ MAX_CHOICES = 128
 
 _PROMPT = ("messages", "tools", "functions", "response_format")
 _SAYS_NOTHING: tuple[object, ...] = (None, "", [])
+_USAGE_ALONE = (b'{"include_usage":true}', b'{"include_usage": true}')
+"""The options as nearly every client writes them."""
 _ABOUT_THE_MESSAGE = {"role", "name"}
 
 
@@ -139,7 +141,10 @@ def _read_wants_usage(body: RequestBody) -> bool | Failure:
         return False
     if not body.is_true("stream"):
         return invalid("`stream_options` is only allowed when `stream` is true.", "stream_options")
-    options = read_body(body.text[slice(*body.members["stream_options"])], {"include_usage": BOOL})
+    text = body.text[slice(*body.members["stream_options"])]
+    if text in _USAGE_ALONE:
+        return True
+    options = read_body(text, {"include_usage": BOOL})
     if isinstance(options, Failure):
         inner = "stream_options" if options.param is None else f"stream_options.{options.param}"
         return invalid(f"`stream_options` is wrong: {options.message}", inner)
@@ -153,6 +158,8 @@ def _usage_edits(asked: Asked) -> list[Edit]:
         after = asked.members["stream"][1]
         return [(after, after, b',"stream_options":{"include_usage":true}')]
     start, end = span
+    if asked.body[start:end] in _USAGE_ALONE:
+        return []
     if asked.body.startswith(b"null", start):
         return [(start, end, b'{"include_usage":true}')]
     options = passthrough.members_at(asked.body, span)
