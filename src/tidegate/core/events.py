@@ -153,7 +153,7 @@ class Failed(Struct, frozen=True):
 
 
 Opened: TypeAlias = TextOpened | RefusalOpened | ReasoningOpened | CallOpened
-Event: TypeAlias = (
+Spoken: TypeAlias = (
     Started
     | TextOpened
     | RefusalOpened
@@ -166,6 +166,6 @@ Event: TypeAlias = (
     | Closed
     | Searched
     | UsageTold
-    | Finished
-    | Failed
 )
+"""Everything that does not end the answer."""
+Event: TypeAlias = Spoken | Finished | Failed

@@ -7,9 +7,11 @@ from msgspec import Struct
 
 from tidegate.core.capability import Effort, MaxTokensField, ReplayReasoning, Thinking, UnsupportedTools
 from tidegate.core.conversation import Conversation, Loss
-from tidegate.core.events import CallKind, Event, Opaque
+from tidegate.core.events import CallKind, Event, Finished, Opaque, Spoken
 from tidegate.core.failure import Failure
+from tidegate.core.protocol import Protocol
 from tidegate.core.sse import Frame
+from tidegate.core.usage import Usage
 from tidegate.protocols.base import Asked, Seed
 
 OpenCarrier = Callable[[str], "Carried | None"]
@@ -100,6 +102,8 @@ class AnswerContext(Struct, frozen=True, kw_only=True):
 
     asked: Asked
     conversation: Conversation
+    upstream: Protocol
+    """Who speaks: what parts one text block from the next differs."""
     seed: Seed
     seal: Seal
     names: Mapping[str, ToolName] = {}
@@ -108,12 +112,15 @@ class AnswerContext(Struct, frozen=True, kw_only=True):
 
 
 class Encoder(Interface):
-    """Writes events as the client's protocol; one per answer."""
+    """Writes events as the client's protocol; one per answer, which ends with `finish` or `error_event`."""
 
-    def encode(self, event: Event) -> bytes:
-        """The bytes for the client, often none. Finished ends with the protocol's end mark.
+    def encode(self, event: Spoken) -> bytes:
+        """The bytes for the client, often none."""
 
-        For Chat, Finished writes the finish chunk, and the usage chunk and `[DONE]` come from `closing`.
+    def finish(self, finished: Finished, usage: Usage | None) -> bytes:
+        """The end of a whole answer, its end mark included; nothing may follow.
+
+        `usage` is told to the client instead of what UsageTold said; None: what was told stands.
         """
 
     def error_event(self, failure: Failure) -> bytes:
