@@ -6,7 +6,7 @@ from tidegate.core.json_text import JsonError, load, without_bom
 
 
 def readable(body: bytes) -> bytes:
-    """The text without a byte order mark, malformed UTF-8 as U+FFFD: what an event of a stream gets as well."""
+    """The text without a byte order mark, its malformed UTF-8 as U+FFFD: as in an event of a stream."""
     text = without_bom(body)
     if text.isascii():
         return text
