@@ -65,6 +65,15 @@ class DataPlane:
         extra = cors.allowed(self.rules.cors_origins, headers)
         return await self._directory.answer(request.method, path, headers, self._request_id(), extra)
 
+    def bad_http(self, path: str, failure: Failure) -> web.Response:
+        """The answer to what could not be read as a request; on a data route it has a row like any other."""
+        protocol = _DATA_ROUTES.get(path)
+        if protocol is None or failure.kind is Kind.INTERNAL:
+            return answers.error(failure, answers.protocol_of(path), self._request_id(), [])
+        incoming = self._incoming(protocol, {})
+        self._exchange.note_unread(incoming, failure)
+        return answers.error(failure, protocol, incoming.id, [])
+
     async def _data_route(self, request: BaseRequest, path: str, protocol: Protocol) -> web.StreamResponse:
         connection = request.protocol
         transport = request.transport
