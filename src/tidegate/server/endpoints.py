@@ -82,21 +82,20 @@ class DataPlane:
         headers = _headers(request)
         incoming = self._incoming(protocol, headers)
         extra = cors.allowed(self.rules.cors_origins, headers)
+        told = [*answers.request_id_headers(incoming.id, protocol), *extra]
         if request.method == "OPTIONS" and extra:
-            return web.Response(status=204, headers=[*extra, *cors.preflight(headers, "POST")])
+            return answers.empty([*told, *cors.preflight(headers, "POST")])
         pipe = TransportPipe(
             transport,
-            [*answers.request_id_headers(incoming.id, protocol), *extra],
+            told,
             framing=Framing.CHUNKED if request.version >= HttpVersion11 else Framing.CLOSE,
             keep_alive=bool(request.keep_alive),
             head_only=request.method == "HEAD",
         )
         pipe.paused = connection.writing_paused
-        connection.pipe = pipe
-        try:
-            await self._exchange_on(request, path, incoming, pipe)
-        finally:
-            connection.pipe = None
+        connection.pipe = pipe  # stays after a fault: what answers for that must know how far this came
+        await self._exchange_on(request, path, incoming, pipe)
+        connection.pipe = None
         return answers.KEPT if pipe.keep_alive else answers.CLOSED
 
     async def _exchange_on(
