@@ -12,7 +12,6 @@ from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
 from tidegate.routing.names import Lookup, covers, is_pattern, visible
 
-
 _SECRET_WORDS = ("auth", "cookie", "cred", "key", "pass", "secret", "sign", "token")
 
 
