@@ -1,5 +1,6 @@
 """aiohttp's connection, taught to tell a pipe about back-pressure and to answer bad HTTP in JSON."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 
@@ -81,6 +82,22 @@ class Connection(RequestHandler):
         response = self._answer(path, _failure(status, exc))
         response.force_close()
         return response
+
+    async def finish_response(
+        self, request: BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """After an answer to bad HTTP the rest of it is let in for a while and not looked at."""
+        finished = await super().finish_response(request, resp, start_time)
+        if request.method == _UNREAD:
+            await self._linger()
+        return finished
+
+    async def _linger(self) -> None:
+        """A close with bytes unread would take the answer back from its reader (RFC 9112, section 9.6)."""
+        self.close()
+        if self.transport is not None and self.transport.can_write_eof():
+            self.transport.write_eof()
+        await asyncio.sleep(self._lingering_time)
 
     def _path(self) -> str:
         words = self._line.split(b" ", 2)
