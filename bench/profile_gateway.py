@@ -19,6 +19,7 @@ import msgspec
 from bench.dialects import PATHS
 from bench.figures import gather
 from bench.mock import Lateness
+from bench.process import on_core
 from bench.run import Bench, Plan, cores
 from bench.targets import Target
 from bench.workloads import FULL, Arrival, Workload
@@ -41,7 +42,7 @@ def main() -> None:
         bench = Bench(plan, Path(folder))
         try:
             with bench.ready("tidegate", load) as target:
-                stacks = _profiled(bench, target, load, native=wanted.native)
+                stacks = _profiled(bench, target, load, load_core, native=wanted.native)
         finally:
             bench.close()
     _tell(stacks, wanted.top)
@@ -60,7 +61,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _profiled(bench: Bench, target: Target, load: Workload, *, native: bool) -> Counter[str]:
+def _profiled(bench: Bench, target: Target, load: Workload, load_core: int, *, native: bool) -> Counter[str]:
     spy = shutil.which("py-spy", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
     if spy is None:
         sys.exit("py-spy is not on the path: pip install py-spy")
@@ -78,6 +79,7 @@ def _profiled(bench: Bench, target: Target, load: Workload, *, native: bool) -> 
             *options,
         ]
         argv += ["--duration", str(int(load.seconds)), "--output", folded.name]
+        argv = on_core(load_core, argv)  # on the gateway's own core it would see only what waits
         delay = load.ramp + load.warm_up
         recorder = threading.Timer(delay, subprocess.run, [argv], {"capture_output": True, "timeout": 120})
         recorder.start()

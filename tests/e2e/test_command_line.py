@@ -207,6 +207,29 @@ def test_why_the_gateway_does_not_start(
     assert "Traceback" not in shown.stderr
 
 
+def test_the_demo_needs_no_network_where_a_proxy_is_set(tmp_path: Path) -> None:
+    proxy = f"http://127.0.0.1:{closed_port()}"
+    with (tmp_path / "output").open("w+") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tidegate", "demo", "--port", "0"],
+            env=environment(HTTP_PROXY=proxy, http_proxy=proxy),
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            deadline = time.monotonic() + WITHIN
+            while not (key := re.search(r"key\s+(sk-tg-\S+)", (tmp_path / "output").read_text())):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            url = READY.search((tmp_path / "output").read_text())
+            assert url
+            shown = ask(url.group(1), "chat", "sim", "--key", key.group(1))
+        finally:
+            process.terminate()
+        assert process.wait(WITHIN) == 0
+    assert shown.returncode == Exit.OK, shown.stderr
+
+
 def test_help_and_version_need_nothing_and_are_quick() -> None:
     started = time.monotonic()
     assert run("--version").stdout.startswith("tidegate ")

@@ -9,7 +9,7 @@ from tests.harness import notation as n
 from tests.harness import sse
 from tests.harness.dialects import CACHED, CHAT, FRESH, MESSAGES, OUTPUT, RESPONSES, SIDES, Side
 from tests.harness.invariants import check_stream
-from tests.harness.script import CLOSE, EOF, HOLD, Answer, Framing, Gate, Pause, pieces, stream
+from tests.harness.script import CLOSE, EOF, HOLD, Answer, Framing, Gate, Pause, body, pieces, stream
 from tests.harness.stage import Stage
 from tests.harness.together import all_sides_at_once, together
 
@@ -294,6 +294,14 @@ def _fault(side: Side, what: str, events: list[bytes]) -> tuple[list[bytes], byt
             return [clean, b"event: done\n" + n.DONE], clean
         case _:
             return [clean], clean
+
+
+@every_side
+async def test_c044_malformed_characters_in_a_whole_answer(stage: Stage, side: Side) -> None:
+    content = json.dumps(side.whole(text="Hel.")).encode().replace(b"Hel.", b"Hel\xe5\x8c")
+    whole = await stage.play(side, body(content), stream=False)
+    assert side.whole_text(whole.reply.json()) == "Hel\ufffd"
+    assert (await stage.play(side, body(content))).text == "Hel\ufffd"
 
 
 @every_side

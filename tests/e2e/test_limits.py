@@ -152,18 +152,24 @@ async def test_a_body_a_byte_a_second_times_out(small: Stage, side: Side) -> Non
 
 @every_side
 async def test_headers_over_the_limit_are_told(small: Stage, side: Side) -> None:
-    async def refused(data: bytes) -> None:
+    async def refused(*parts: bytes) -> None:
         connection = await Connection.open(small.gateway.port)
-        await connection.send(data)
+        for part in parts:
+            await connection.send(part)
+            await asyncio.sleep(0.02)
         reply = await (await connection.reply()).finish()
         check_refusal(side, reply, BIG_HEADERS)
         connection.close()
+        await asyncio.sleep(0.3)  # rows are written in batches
+        row = (await small.gateway.admin(f"requests/{reply.header('x-request-id')}")).json()
+        assert (row["status"], row["outcome"], row["protocol"]) == (431, "rejected", side.name)
 
     content = json.dumps(side.request("m")).encode()
     base = small.gateway.headers(side)
     big = request_bytes("POST", side.path, [*base, ("x-big", "b" * 70_000)], content)
     many = request_bytes("POST", side.path, [*base, *((f"x-{n}", "y" * 50) for n in range(2000))], content)
-    await together({"one": refused(big), "many": refused(many)})
+    in_parts = refused(big[:9], big[9:200], big[200:])
+    await together({"one": refused(big), "many": refused(many), "in parts": in_parts})
 
 
 async def test_a_request_line_over_the_limit_is_told(small: Stage) -> None:

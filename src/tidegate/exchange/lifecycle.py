@@ -51,6 +51,12 @@ class Exchange:
         """Answer a request that the gateway itself turns away, and note it."""
         self._reject(Story(incoming=incoming, key=key), failure, pipe)
 
+    def note_unread(self, incoming: Incoming, failure: Failure) -> None:
+        """Note what was answered before it could be read as a request."""
+        dialect = dialect_of(incoming.protocol)
+        status, _ = dialect.error_answer(failure, incoming.id)
+        self.settlement.refused(Story(incoming=incoming), dialect, failure, status, "rejected")
+
     def left_early(self, incoming: Incoming, key: Key) -> None:
         """The client went before its request was whole."""
         self._left(Story(incoming=incoming, key=key))

@@ -86,11 +86,12 @@ class Request(Struct, frozen=True, kw_only=True):
         return self.dialect.watcher(self.asked, self.cleaner(candidate), seed)
 
     def cleaner(self, candidate: Candidate | None) -> Clean:
-        """What takes the channel's credential and host out of messages."""
+        """What takes the channel's credentials and host out of messages."""
         if candidate is None:
             return partial(clean, secrets=(), hosts=())
         channel = candidate.channel
-        return partial(clean, secrets=(channel.api_key.reveal(),), hosts=(_host(channel.base_url),))
+        secrets = tuple(secret.reveal() for secret in channel.secrets)
+        return partial(clean, secrets=secrets, hosts=(_host(channel.base_url),))
 
     def refuse(self, pipe: ClientPipe, failure: Failure) -> int:
         """Answer with the HTTP error of a failure; gives the status."""

@@ -43,8 +43,6 @@ class Tries(Struct):
     max_attempts: int
     once: Once
     new_refusal: NewRefusal
-    repaired: bool = False
-    """Whether the request's one repair has been used."""
 
     async def run(self, plan: Plan) -> Ended:
         """Try channels until one serves, the request is refused, or none is left (Failover)."""
@@ -77,18 +75,23 @@ class Tries(Struct):
         return ended
 
     async def _asked_of(self, candidate: Candidate) -> tuple[Ended, int | None]:
-        """A call, and one more if it needs the request's one repair; how it ended, with what status."""
+        """A call, and one more if it needs a repair; how it ended, with what status.
+
+        Each channel has its own repair: the caller never asked for what the next one may refuse as well.
+        """
         self.story.channel = candidate.channel.name
         body = self.dialect.write_request(self.asked, candidate.upstream_model)
-        ended, status, repair = await self._noted(candidate, body)
+        ended, status, repair = await self._noted(candidate, body, may_repair=True)
         if repair is not None:
-            self.repaired = True
-            self.story.warnings.append(_DROPPED[repair])
+            if _DROPPED[repair] not in self.story.warnings:
+                self.story.warnings.append(_DROPPED[repair])
             body = self.dialect.write_repaired(self.asked, candidate.upstream_model, repair)
-            ended, status, _ = await self._noted(candidate, body)
+            ended, status, _ = await self._noted(candidate, body, may_repair=False)
         return ended, status
 
-    async def _noted(self, candidate: Candidate, body: bytes) -> tuple[Ended, int | None, Repair | None]:
+    async def _noted(
+        self, candidate: Candidate, body: bytes, *, may_repair: bool
+    ) -> tuple[Ended, int | None, Repair | None]:
         """One call and its note in the story; a repair if it needs one."""
         started, started_at = self.clock(), self.wall()
         refusal = self.new_refusal()
@@ -96,7 +99,7 @@ class Tries(Struct):
         repair: Repair | None = None
         try:
             ended = await self.once(candidate, body, refusal)
-            repair = self._repair_for(ended)
+            repair = self._repair_for(ended) if may_repair else None
         finally:
             self.story.add_attempt(
                 candidate,
@@ -110,9 +113,9 @@ class Tries(Struct):
 
     def _repair_for(self, ended: Ended) -> Repair | None:
         match ended:
-            case Failover(failure) | Refuse(failure) if not self.repaired:
+            case Failover(failure) | Refuse(failure):
                 return self.dialect.repair(self.asked, failure)
-            case Complete() | AppendError() | Failover() | Refuse():
+            case Complete() | AppendError():
                 return None
 
     def _weigh(self, ended: Ended, turn: Turn, status: int | None) -> None:

@@ -11,6 +11,8 @@ from tidegate.routing.catalog import Channel
 _JSON = ("content-type", "application/json")
 _AS_STREAM = ("accept", "text/event-stream")
 _AS_JSON = ("accept", "application/json")
+_OWN = ("content-type", "accept", "idempotency-key")
+"""Written by the gateway in its own words, so never a second time in the caller's."""
 _OPENAI = ("openai-beta", "user-agent")
 _ALLOWED = {
     Protocol.CHAT: _OPENAI,
@@ -25,8 +27,12 @@ def headers_up(
     """The request headers for `channel`, without its credential and framing."""
     came = incoming.headers
     headers = [_JSON, _AS_STREAM if stream else _AS_JSON]
-    headers += [(name, came[name]) for name in _ALLOWED[incoming.protocol] if name in came]
-    headers += [(name, came[name]) for name in channel.forward_headers if name in came]
+    allowed = _ALLOWED[incoming.protocol]
+    headers += [(name, came[name]) for name in allowed if name in came]
+    written = _OWN + allowed
+    headers += [
+        (name, came[name]) for name in channel.forward_headers if name in came and name not in written
+    ]
     if "idempotency-key" in came:
         headers.append(("idempotency-key", idempotency_key(came["idempotency-key"], account, secret)))
     return tuple(headers)

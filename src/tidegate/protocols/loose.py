@@ -5,10 +5,22 @@ import msgspec
 from tidegate.core.json_text import JsonError, load, without_bom
 
 
+def readable(body: bytes) -> bytes:
+    """The text without a byte order mark, its malformed UTF-8 as U+FFFD: as in an event of a stream."""
+    text = without_bom(body)
+    if text.isascii():
+        return text
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text.decode("utf-8", "replace").encode()
+    return text
+
+
 def decoded(body: bytes) -> object:
     """The JSON value that `body` is; None where it is no JSON, which is as useless here as `null`."""
     try:
-        return load(without_bom(body))
+        return load(readable(body))
     except JsonError:
         return None
 

@@ -3,8 +3,7 @@
 import msgspec
 from msgspec import Raw
 
-from tidegate.core.json_text import without_bom
-from tidegate.protocols.loose import decoded, encoded
+from tidegate.protocols.loose import decoded, encoded, readable
 
 NULL = Raw(b"null")
 EMPTY_TEXT = Raw(b'""')
@@ -15,7 +14,7 @@ _ARRAY = msgspec.json.Decoder(list[Raw])
 def members_of(body: bytes) -> dict[str, Raw]:
     """The members of an object, each on one line however the text is laid out. Empty: no object."""
     try:
-        return _OBJECT.decode(msgspec.json.format(without_bom(body), indent=-1))
+        return _OBJECT.decode(msgspec.json.format(readable(body), indent=-1))
     except (msgspec.DecodeError, RecursionError):
         # Lone surrogates are JSON too, but the quick decoder refuses them.
         return object_of(Raw(encoded(decoded(body))))

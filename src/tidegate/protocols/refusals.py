@@ -39,11 +39,10 @@ _OVERLOADED = frozenset(
 _NO_SUCH_MODEL = frozenset(
     {"model_not_found", "modelnotfound", "unknown_model", "deploymentnotfound", "deployment_not_found"}
 )
+_NOT_FOUND = frozenset({"not_found_error", "notfounderror"})
 _POLICY = frozenset({"content_filter", "invalid_prompt", "responsibleaipolicyviolation"})
 _KINDS_OF_WORDS = {
-    **dict.fromkeys(
-        _QUOTA | _NO_SUCH_MODEL | {"not_found_error", "server_error", "api_error"}, Kind.UPSTREAM
-    ),
+    **dict.fromkeys(_QUOTA | _NO_SUCH_MODEL | _NOT_FOUND | {"server_error", "api_error"}, Kind.UPSTREAM),
     **dict.fromkeys(_OVERLOADED, Kind.OVERLOADED),
     **dict.fromkeys(_POLICY, Kind.CONTENT_POLICY),
     **dict.fromkeys(
@@ -143,11 +142,11 @@ def _kind_of_refusal(status: int, told: Told) -> Kind:
 def _is_about_the_request(told: Told, words: frozenset[str]) -> bool:
     """A 404 with an error object that does not say that there is no such model.
 
-    Messages has no code for that: its `not_found_error` names the model in the sentence.
+    Messages and vLLM have no code for that: a type that says "not found" names the model in the sentence.
     """
     if not told.in_form or words & _NO_SUCH_MODEL or told.param == "model":
         return False
-    return not ("not_found_error" in words and _ABOUT_A_MODEL.search(told.message or ""))
+    return not (words & _NOT_FOUND and _ABOUT_A_MODEL.search(told.message or ""))
 
 
 def _kind_of_words(told: Told) -> Kind:

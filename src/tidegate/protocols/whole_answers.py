@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from tidegate.core.failure import Failure, Kind
-from tidegate.core.json_text import JsonError, members, replaced, without_bom
+from tidegate.core.json_text import JsonError, members, replaced
 from tidegate.core.protocol import Protocol
 from tidegate.protocols.failures import failed
-from tidegate.protocols.loose import encoded, listing, mapping, mappings, text
+from tidegate.protocols.loose import encoded, listing, mapping, mappings, readable, text
 from tidegate.protocols.refusals import read_error_event
 
 
@@ -25,8 +25,8 @@ def broken_stream(detail: str) -> Failure:
 
 
 def under_name(body: bytes, answer: dict[str, object], model: str) -> bytes:
-    """The body with its `model` set to the caller's name if it differs; every other byte stays."""
-    body = without_bom(body)
+    """The body with its `model` set to the caller's name if it differs; every other readable byte stays."""
+    body = readable(body)
     if "model" not in answer or answer["model"] == model:
         return body
     try:

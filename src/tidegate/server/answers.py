@@ -68,6 +68,11 @@ def whole(body: bytes, status: int, headers: Headers) -> web.Response:
     return web.Response(status=status, body=body, headers=told, content_type="application/json")
 
 
+def empty(headers: Headers) -> web.Response:
+    """An answer without a body."""
+    return web.Response(status=204, headers=[*headers, _SERVER])
+
+
 def state(status: int, facts: dict[str, object], headers: Headers) -> web.Response:
     """The answer of a health route."""
     return whole(json.encode(facts), status, headers)

@@ -92,7 +92,9 @@ class TransportPipe:
             self._call.resume()
 
     def write(self, data: bytes) -> None:
-        """See `ClientPipe`."""
+        """See `ClientPipe`. A client that has just gone is no fault, though its transport may say so."""
+        if self._transport.is_closing():
+            return
         match self._stage:
             case Stage.BODY:
                 self._transport.write(self._framed(data))
@@ -104,7 +106,7 @@ class TransportPipe:
 
     def finish(self, data: bytes) -> None:
         """See `ClientPipe`."""
-        if self._stage is Stage.ENDED:
+        if self._stage is Stage.ENDED or self._transport.is_closing():
             return
         head = self._stream_head() if self._stage is Stage.NOTHING else b""
         self._stage = Stage.ENDED
@@ -113,7 +115,7 @@ class TransportPipe:
 
     def answer(self, status: int, headers: Headers, body: bytes) -> None:
         """See `ClientPipe`."""
-        if self._stage is not Stage.NOTHING:
+        if self._stage is not Stage.NOTHING or self._transport.is_closing():
             return
         self._stage = Stage.ENDED
         lines = b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)

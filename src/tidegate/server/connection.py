@@ -1,5 +1,6 @@
 """aiohttp's connection, taught to tell a pipe about back-pressure and to answer bad HTTP in JSON."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 
@@ -13,6 +14,11 @@ from tidegate.server.client_pipe import TransportPipe
 
 log = logging.getLogger(__name__)
 
+_LINE = 2048
+"""Bytes of a request that are kept for its path."""
+_UNREAD = "UNKNOWN"
+"""The method that aiohttp gives what it could not read as a request."""
+
 Answer = Callable[[str, Failure], web.Response]
 """A path and a failure as the error answer of that path's protocol."""
 
@@ -20,18 +26,22 @@ Answer = Callable[[str, Failure], web.Response]
 class Connection(RequestHandler):
     """One client connection."""
 
-    __slots__ = ("_answer", "_last_read", "pipe")
+    __slots__ = ("_answer", "_begun", "_line", "pipe")
 
     def __init__(self, manager: "ConnectionFactory", *, answer: Answer, **settings: object) -> None:
         super().__init__(manager, loop=manager.loop, **settings)  # type: ignore[arg-type]
         self.pipe: TransportPipe | None = None
         self._answer = answer
-        self._last_read = b""
+        self._begun = b""
+        self._line = b""
 
     def data_received(self, data: bytes) -> None:
-        """Keeps the start of the last read: an answer to bad HTTP needs the path."""
-        self._last_read = data or self._last_read
+        """Keeps how the last request began, over all its reads: an answer to bad HTTP needs the path."""
+        if len(self._begun) < _LINE:
+            self._begun += data[:_LINE]
         super().data_received(data)
+        if self._messages or self._current_request is not None:
+            self._line, self._begun = self._begun, b""
 
     def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002  # aiohttp's own
         """aiohttp asks for this with every read; where nothing was paused it is only cost."""
@@ -68,13 +78,30 @@ class Connection(RequestHandler):
             log.error("a request failed by a fault of the gateway", exc_info=exc)
         if request.writer.output_size > 0 or (self.pipe is not None and self.pipe.begun):
             raise ConnectionError("the answer has begun already")
-        response = self._answer(self._path(), _failure(status, exc))
+        path = self._path() if request.method == _UNREAD else request.path
+        response = self._answer(path, _failure(status, exc))
         response.force_close()
         return response
 
+    async def finish_response(
+        self, request: BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """After an answer to bad HTTP the rest of it is let in for a while and not looked at."""
+        finished = await super().finish_response(request, resp, start_time)
+        if request.method == _UNREAD:
+            await self._linger()
+        return finished
+
+    async def _linger(self) -> None:
+        """A close with bytes unread would take the answer back from its reader (RFC 9112, section 9.6)."""
+        self.close()
+        if self.transport is not None and self.transport.can_write_eof():
+            self.transport.write_eof()
+        await asyncio.sleep(self._lingering_time)
+
     def _path(self) -> str:
-        words = self._last_read[:2048].split(b" ", 2)
-        return words[1].decode("ascii", "replace") if len(words) > 1 else ""
+        words = self._line.split(b" ", 2)
+        return words[1].partition(b"?")[0].decode("ascii", "replace") if len(words) > 1 else ""
 
 
 def _failure(status: int, exc: BaseException | None) -> Failure:

@@ -1,7 +1,6 @@
 """The routes around the data plane: health, the list of models, and answers to what is not there."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from urllib.parse import unquote
 
 from aiohttp import web
 from msgspec import json
@@ -37,7 +36,7 @@ class Directory:
             failure = Failure(kind=Kind.ROUTE_NOT_FOUND, message=f"There is nothing at {path[:200]}.")
             return answers.error(failure, protocol, request_id, extra)
         if method == "OPTIONS" and extra:
-            return web.Response(status=204, headers=[*told, *cors.preflight(headers, "GET")])
+            return answers.empty([*told, *cors.preflight(headers, "GET")])
         if method not in ("GET", "HEAD"):
             message = f"{method} is not allowed here; use GET."
             failure = Failure(kind=Kind.METHOD_NOT_ALLOWED, message=message, allow="GET, HEAD")
@@ -75,7 +74,7 @@ class Directory:
             names = catalog.public_models(key)
             write = model_list.anthropic_list if anthropic else model_list.openai_list
             return write(names, self._created)
-        return self._model(unquote(path.removeprefix(_MODELS + "/")), key, anthropic=anthropic)
+        return self._model(path.removeprefix(_MODELS + "/"), key, anthropic=anthropic)
 
     def _model(self, name: str, key: Key, *, anthropic: bool) -> bytes | Failure:
         catalog = self._exchange.snapshot.catalog

@@ -65,6 +65,15 @@ class DataPlane:
         extra = cors.allowed(self.rules.cors_origins, headers)
         return await self._directory.answer(request.method, path, headers, self._request_id(), extra)
 
+    def bad_http(self, path: str, failure: Failure) -> web.Response:
+        """The answer to what could not be read as a request; on a data route it has a row like any other."""
+        protocol = _DATA_ROUTES.get(path)
+        if protocol is None or failure.kind is Kind.INTERNAL:
+            return answers.error(failure, answers.protocol_of(path), self._request_id(), [])
+        incoming = self._incoming(protocol, {})
+        self._exchange.note_unread(incoming, failure)
+        return answers.error(failure, protocol, incoming.id, [])
+
     async def _data_route(self, request: BaseRequest, path: str, protocol: Protocol) -> web.StreamResponse:
         connection = request.protocol
         transport = request.transport
@@ -73,21 +82,20 @@ class DataPlane:
         headers = _headers(request)
         incoming = self._incoming(protocol, headers)
         extra = cors.allowed(self.rules.cors_origins, headers)
+        told = [*answers.request_id_headers(incoming.id, protocol), *extra]
         if request.method == "OPTIONS" and extra:
-            return web.Response(status=204, headers=[*extra, *cors.preflight(headers, "POST")])
+            return answers.empty([*told, *cors.preflight(headers, "POST")])
         pipe = TransportPipe(
             transport,
-            [*answers.request_id_headers(incoming.id, protocol), *extra],
+            told,
             framing=Framing.CHUNKED if request.version >= HttpVersion11 else Framing.CLOSE,
             keep_alive=bool(request.keep_alive),
             head_only=request.method == "HEAD",
         )
         pipe.paused = connection.writing_paused
-        connection.pipe = pipe
-        try:
-            await self._exchange_on(request, path, incoming, pipe)
-        finally:
-            connection.pipe = None
+        connection.pipe = pipe  # stays after a fault: what answers for that must know how far this came
+        await self._exchange_on(request, path, incoming, pipe)
+        connection.pipe = None
         return answers.KEPT if pipe.keep_alive else answers.CLOSED
 
     async def _exchange_on(

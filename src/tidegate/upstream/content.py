@@ -17,6 +17,10 @@ _ZSTD_WINDOW = 8 << 20
 """RFC 9659 §3: a window for content encoding is 8 MiB at most."""
 
 
+_PLAIN = frozenset({"", "identity", "none", "utf-8", "utf8"})
+"""Nothing to undo; `none` is how some web frameworks keep event streams from being compressed."""
+
+
 class ContentError(Exception):
     """The encoding is unknown, or the bytes do not keep to it."""
 
@@ -41,7 +45,7 @@ def decoder_for(encodings: str) -> Decoder | None:
     The value lists encodings in the order they were applied (RFC 9110 §8.4).
     """
     names = [name.strip().lower() for name in encodings.split(",")]
-    wanted = [name for name in names if name not in ("", "identity")]
+    wanted = [name for name in names if name not in _PLAIN]
     if len(wanted) > _MAX_LAYERS:
         raise ContentError("too many content encodings")
     for name in wanted:

@@ -32,6 +32,7 @@ def demo(host: str, port: int, announce: Callable[[str, str], None]) -> int:
     `announce` is called with base URL and key once requests are served.
     """
     os.environ.setdefault(logs.LEVEL_VARIABLE, "warning")
+    os.environ["no_proxy"] = "*"  # the only upstream is the simulated provider beside it
     logs.set_up(os.environ)
     sock = bind(host, port)
     key = "sk-tg-" + secrets.token_hex(16)

@@ -25,7 +25,6 @@ from tidegate.exchange.snapshot import Settings, Snapshot
 from tidegate.observe.logs import log_request
 from tidegate.observe.tokens import BpeTokenizer
 from tidegate.routing.breaker import Health, Rules
-from tidegate.server import answers
 from tidegate.server.connection import ConnectionFactory
 from tidegate.server.directory import Directory
 from tidegate.server.endpoints import DataPlane
@@ -69,7 +68,7 @@ class Gateway:
         self._plane = DataPlane(self.exchange, directory, _server_rules(config), _new_id, self._others)
         self._factory = ConnectionFactory(
             self._plane,
-            answer=_bad_http,
+            answer=self._plane.bad_http,
             request_factory=self._make_request,
             access_log=None,
             auto_decompress=False,
@@ -200,10 +199,6 @@ def _tls(config: Config) -> ssl.SSLContext | None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(server.tls_cert, server.tls_key)
     return context
-
-
-def _bad_http(path: str, failure: Any) -> web.Response:
-    return answers.error(failure, answers.protocol_of(path), "req_" + _new_id(), [])
 
 
 def _new_id() -> str:

@@ -1,5 +1,6 @@
 """The gateway's own secret: from the config, else made once and kept beside the database."""
 
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -12,7 +13,7 @@ _SQLITE = "sqlite:///"
 def own_secret(configured: Secret | None, database_url: str) -> Secret:
     """The configured secret, or the one in the file, which is made with mode 0600 where there is none.
 
-    Raises OSError if the file can be neither read nor made.
+    Raises OSError if the file can be neither read nor made, or holds nothing.
     """
     if configured is not None:
         return configured
@@ -20,11 +21,22 @@ def own_secret(configured: Secret | None, database_url: str) -> Secret:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return Secret(path.read_text().strip())
-    with os.fdopen(handle, "w") as file:
-        made = secrets.token_hex(32)
-        file.write(made + "\n")
+        return _read(path)
+    made = secrets.token_hex(32)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(made + "\n")
+    except OSError:
+        path.unlink()  # an empty file would be the secret of the next start
+        raise
     return Secret(made)
+
+
+def _read(path: Path) -> Secret:
+    text = path.read_text().strip()
+    if not text:
+        raise OSError(errno.EINVAL, "is empty; remove it, and the next start makes a new one", str(path))
+    return Secret(text)
 
 
 def _path(database_url: str) -> Path:

@@ -193,5 +193,5 @@ async def _first(*works: object) -> None:
 
 
 def _secrets_of(config: Config, own: Secret | None) -> list[Secret]:
-    known = [channel.api_key for channel in config.channels]
+    known = [secret for channel in config.channels for secret in channel.secrets]
     return [secret for secret in (*known, config.admin.token, own) if secret]

@@ -119,10 +119,12 @@ async def test_a_second_refusal_of_the_same_kind_is_the_answer() -> None:
     assert scene.tries == [("a", "repaired", 400), ("a", "failed", 400)]
 
 
-async def test_the_repair_is_used_once_in_a_request() -> None:
+async def test_each_channel_has_one_repair() -> None:
     scene = Scene(A, B)
-    await scene.play(STREAM, refuses(400, NAMED), refuses(500), refuses(400, NAMED))
-    assert scene.tries == [("a", "repaired", 400), ("a", "failed", 500), ("b", "failed", 400)]
+    await scene.play(STREAM, refuses(400, NAMED), refuses(500), refuses(400, NAMED), GOOD)
+    on_a = [("a", "repaired", 400), ("a", "failed", 500)]
+    assert scene.tries == [*on_a, ("b", "repaired", 400), ("b", "served", 200)]
+    assert scene.row.warnings == ("dropped:stream_options",)
 
 
 @pytest.mark.parametrize(

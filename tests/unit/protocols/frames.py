@@ -12,7 +12,8 @@ SEED = Seed("s" * 24, 1_700_000_000)
 
 
 def asked(protocol: Protocol, **members: Any) -> Asked:
-    return Asked(protocol=protocol, body=b"{}", members={}, model="public", stream=True, **members)
+    named = {"model": "public", **members}
+    return Asked(protocol=protocol, body=b"{}", members={}, stream=True, **named)
 
 
 def watcher(protocol: Protocol, clean: Clean = str, **members: Any) -> Watcher:

@@ -63,6 +63,7 @@ def refused(status: int, error: object, channel: Protocol = CHAT) -> Kind:
         ({"error": {"message": "no", "code": "DeploymentNotFound"}}, Kind.UPSTREAM),
         ({"error": {"message": "The model `x` does not exist.", "param": "model"}}, Kind.UPSTREAM),
         ({"type": "error", "error": {"type": "not_found_error", "message": "model: x"}}, Kind.UPSTREAM),
+        ({"object": "error", "type": "NotFoundError", "message": "The model `x` is gone."}, Kind.UPSTREAM),
         ({"detail": "Not Found"}, Kind.UPSTREAM),
         ({}, Kind.UPSTREAM),
         ({"error": {"message": "Item 'rs_1' not found", "param": "input"}}, Kind.INVALID_REQUEST),

@@ -29,6 +29,15 @@ def test_a_byte_order_mark_goes_and_null_is_replaced() -> None:
     assert renamed(b'\xef\xbb\xbf{"model":null}') == b'{"model":"public"}'
 
 
+def test_malformed_characters_are_replaced_as_in_a_stream() -> None:
+    assert renamed_text(b'{"a":"\xe5\x8c", "model":"up"}') == '{"a":"\ufffd", "model":"public"}'
+    assert renamed_text(b'{"a":"\xff \xc3\xa9"}') == '{"a":"\ufffd é"}'
+
+
+def renamed_text(body: bytes) -> str:
+    return under_name(body, json.loads(body.decode(errors="replace")), "public").decode()
+
+
 def test_a_model_told_twice_does_not_show() -> None:
     assert renamed(b'{"model":"up","model":"up2"}') == b'{"model":"public"}'
 

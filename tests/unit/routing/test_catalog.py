@@ -1,4 +1,5 @@
 import pytest
+from msgspec import structs
 from tests.unit.routing.channels import channel
 
 from tidegate.core.protocol import Protocol
@@ -100,3 +101,15 @@ def test_neither_credentials_nor_header_values_are_shown() -> None:
     assert "sk-upstream" not in shown
     assert "hush" not in shown
     assert "x-team" in shown
+
+
+def test_header_values_that_may_be_credentials_are_secrets_of_the_channel() -> None:
+    headers = {
+        "x-team": "search",
+        "API-Key": "short-one",
+        "authorization": "Bearer the-token",
+        "x-route": "0123456789abcdef0123456789",
+        "x-note": "some words that are no credential",
+    }
+    known = [secret.reveal() for secret in structs.replace(channel("a"), headers=headers).secrets]
+    assert known == ["sk-upstream", "short-one", "the-token", "0123456789abcdef0123456789"]

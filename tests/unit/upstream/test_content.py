@@ -82,7 +82,7 @@ def test_deflate_waits_for_two_bytes_to_tell_its_kind() -> None:
     assert not decoder.is_whole
 
 
-@pytest.mark.parametrize("names", ["", "identity", " Identity , ,"])
+@pytest.mark.parametrize("names", ["", "identity", " Identity , ,", "none", "UTF-8"])
 def test_some_names_mean_nothing_is_encoded(names: str) -> None:
     assert decoder_for(names) is None
 

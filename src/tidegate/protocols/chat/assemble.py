@@ -23,12 +23,17 @@ def assemble(asked: Asked, stream: bytes) -> bytes | Failure:
             chunk = decoded(frame.data)
             if not isinstance(chunk, dict):
                 return broken_stream("an event of the upstream is not a JSON object")
-            if chunk.get("error") or frame.event == b"error":
+            if chunk.get("error") or frame.event == b"error" or _is_flat_error(chunk):
                 return read_error_event(chunk)
             gathered.add(chunk)
         return gathered.whole(asked.choices, confirmed=False)
     except (Overflow, RecursionError):
         return broken_stream("an event of the upstream has too many lines or levels")
+
+
+def _is_flat_error(chunk: Object) -> bool:
+    """As older vLLM servers and other protocols tell errors."""
+    return chunk.get("object") == "error" or chunk.get("type") in ("error", "response.failed")
 
 
 class _Gathered:

@@ -44,8 +44,8 @@ class ChatWatcher:
 
     @property
     def incomplete(self) -> bool:
-        """Cut by the token limit."""
-        return self.finish_reason == "length"
+        """A choice was cut by the token limit."""
+        return "length" in self._finishes.values()
 
     @property
     def owes_usage(self) -> bool:
@@ -157,8 +157,12 @@ class ChatWatcher:
         return told
 
     def _read_finish(self, reason: str, choice: wire.Choice) -> None:
-        """Note it, and the usage that some servers tell with it beside the protocol's own place."""
-        self.finish_reason = reason
+        """Note it, and the usage that some servers tell with it beside the protocol's own place.
+
+        Of several choices the first one's reason is told, as in a whole answer.
+        """
+        if choice.index == 0 or not self._finishes.get(0):
+            self.finish_reason = reason
         beside = choice.usage or mapping(self._last.x_groq).get("usage")
         if beside is not None and self._shown is None:
             self.usage = usage.read_usage(beside) or self.usage

@@ -70,6 +70,19 @@ def test_broken_streams_fail(name: str, kind: Kind) -> None:
     assert failure(assemble(ASKED, odd(name))).kind is kind
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"object": "error", "message": "slow down", "type": "RateLimitError", "code": 429},
+        {"type": "error", "code": "rate_limit_exceeded", "message": "slow down"},
+        {"type": "response.failed", "response": {"error": {"code": "slow_down", "message": "slow down"}}},
+    ],
+)
+def test_flat_and_foreign_errors_are_errors(error: dict[str, object]) -> None:
+    found = failure(assemble(ASKED, events(piece({"content": "a"}), error)))
+    assert (found.kind, found.message) == (Kind.RATE_LIMIT, "slow down")
+
+
 def test_every_choice_must_finish() -> None:
     both = [piece({"content": "a"}, "stop", 0), piece({"content": "b"}, "length", 1)]
     two = answer(assemble(asked(Protocol.CHAT, choices=2), events(*both)))

@@ -144,6 +144,14 @@ def test_the_finish_reason_is_kept(reason: str, incomplete: bool) -> None:
     assert (reader.finish_reason, reader.incomplete) == (reason, incomplete)
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_several_choices_the_first_tells_its_reason_and_any_may_be_cut(order: tuple[int, int]) -> None:
+    reasons = {0: "stop", 1: "length"}
+    reader = chat(choices=2)
+    passed(reader, b"".join(chunk({}, reasons[index], index) for index in order))
+    assert (reader.finish_reason, reader.incomplete) == ("stop", True)
+
+
 def test_an_empty_finish_reason_counts_as_stop_once_the_end_mark_comes() -> None:
     reader = chat()
     passed(reader, chunk({}, "") + data("[DONE]"))
