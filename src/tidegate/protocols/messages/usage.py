@@ -32,7 +32,7 @@ def read_usage(value: object) -> Usage | None:
 
 
 def write_usage(usage: Usage) -> dict[str, object]:
-    """The `usage` object that tells these counts; cache counts only where there are any."""
+    """The `usage` object that tells these counts; counts of cache and searches only where there are any."""
     written: dict[str, object] = {"input_tokens": usage.input or 0}
     if usage.cache_write:
         written["cache_creation_input_tokens"] = usage.cache_write
@@ -41,6 +41,8 @@ def write_usage(usage: Usage) -> dict[str, object]:
     written["output_tokens"] = usage.output or 0
     if usage.reasoning:
         written["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
+    if usage.web_searches:
+        written["server_tool_use"] = {"web_search_requests": usage.web_searches, "web_fetch_requests": 0}
     return written
 
 
