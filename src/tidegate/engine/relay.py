@@ -168,7 +168,7 @@ class Relay:
         match said:
             case Said.OUTPUT | Said.FINISH:
                 self._speak(frame, now, out)
-            case Said.NOISE | Said.OPENING | Said.REASONING:
+            case Said.NOISE | Said.OPENING | Said.REASONING | Said.PROGRESS:
                 self._pass(frame, now, out)
             case Said.END:
                 self._speak(frame, now, out)
@@ -187,6 +187,10 @@ class Relay:
                 self._progress.heard_at = now
             case Said.REASONING:
                 self._progress.heard_at = self._progress.reasoning_at = now
+            case Said.PROGRESS:
+                self._progress.heard_at = self._progress.reasoning_at = now
+                if self._progress.first_useful_at is None:
+                    self._progress.first_useful_at = now
             case Said.FINISH:
                 self._progress.heard_at = self._progress.finished_at = now
             case Said.NOISE | Said.END | Said.ERROR | Said.BROKEN | Said.DROPPED:

@@ -31,23 +31,11 @@ def admit(catalog: Catalog, key: Key, asked: Asked, *, counts: bool) -> tuple[Ca
     if not catalog.allows(key, asked.model):
         message = f"This key may not use model {asked.model}."
         return Failure(kind=Kind.PERMISSION, message=message)
-    found = catalog.candidates(asked.model, asked.protocol)
-    return found if found or counts else _other_protocol(catalog, asked)
-
-
-def _other_protocol(catalog: Catalog, asked: Asked) -> Failure:
-    spoken = ", ".join(sorted(protocol.value for protocol in catalog.protocols_serving(asked.model)))
-    why = f"is not served over {_NAMES[asked.protocol]}: its channels speak {spoken}"
-    return _unknown(asked, f"The model `{asked.model}` {why}.", f"model: {asked.model} {why}")
+    if counts or asked.response_ids or asked.item_ids:  # only there exists what the request needs
+        return catalog.candidates(asked.model, asked.protocol)
+    return catalog.all_candidates(asked.model)
 
 
 def _unknown(asked: Asked, message: str, messages_form: str) -> Failure:
     text = messages_form if asked.protocol is Protocol.MESSAGES else message
     return Failure(kind=Kind.MODEL_NOT_FOUND, message=text, param="model")
-
-
-_NAMES = {
-    Protocol.CHAT: "Chat Completions",
-    Protocol.RESPONSES: "Responses",
-    Protocol.MESSAGES: "Messages",
-}

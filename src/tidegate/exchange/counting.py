@@ -7,13 +7,13 @@ from tidegate.core.usage import count
 from tidegate.engine.actions import Complete, Failover, Refuse
 from tidegate.engine.decide import refuses
 from tidegate.exchange.attempt import Ended, Received, Refusal
-from tidegate.exchange.ports import ClientPipe, Tokenizer
+from tidegate.exchange.estimates import estimate_prompt
+from tidegate.exchange.ports import ClientPipe
+from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
-from tidegate.exchange.settlement import estimate_prompt
 from tidegate.exchange.tries import outcome_of
 from tidegate.exchange.whole import fetch
 from tidegate.protocols.loose import decoded, mapping
-from tidegate.routing.catalog import Candidate
 from tidegate.routing.plan import Plan
 
 ESTIMATED = ("x-tidegate-usage", "estimated")
@@ -27,7 +27,7 @@ class Counting(Struct, kw_only=True):
     counted: bytes | None = None
     """The upstream's own answer."""
 
-    async def run(self, plan: Plan, pipe: ClientPipe, tokenizer: Tokenizer) -> None:
+    async def run(self, plan: Plan, pipe: ClientPipe) -> None:
         """Answer with the upstream's count, its refusal of the request, or an estimate.
 
         A channel that fails here is not in trouble: its health is left as it is, since many upstreams that
@@ -37,8 +37,10 @@ class Counting(Struct, kw_only=True):
         refusal: Failure | None = None
         for planned in plan.attempts[:1]:
             story.channel = planned.candidate.channel.name
-            body = self.request.dialect.write_request(self.request.asked, planned.candidate.upstream_model)
-            match await self._once(planned.candidate, body, self.request.refusal()):
+            prepared = self.request.preparer.prepare(planned.candidate)
+            if isinstance(prepared, Failure):
+                continue
+            match await self._once(prepared, self.request.refusal(prepared)):
                 case Refuse(failure) if failure.status in (400, 413, 422):
                     refusal = failure
                 case _:  # any other end leaves it to the tokenizer
@@ -49,25 +51,27 @@ class Counting(Struct, kw_only=True):
         elif self.counted is not None:
             pipe.answer(200, [], self.counted)
         else:
-            tokens = await estimate_prompt(self.request.dialect, self.request.asked, tokenizer)
+            tokens = await estimate_prompt(
+                self.request.dialect, self.request.asked, self.request.world.tokenizer
+            )
             pipe.answer(200, [ESTIMATED], json.encode({"input_tokens": tokens}))
 
-    async def _once(self, candidate: Candidate, body: bytes, refusal: Refusal) -> Ended:
+    async def _once(self, prepared: Prepared, refusal: Refusal) -> Ended:
         world, story = self.request.world, self.request.story
         started, started_at = world.clock(), world.wall()
         ended: Ended | None = None
         try:
-            received = await fetch(self.request, candidate, body, refusal)
+            received = await fetch(self.request, prepared, refusal)
             if isinstance(received, Failure):
                 ends = Refuse(received) if refuses(received) else Failover(received)
-                ended = self.request.cleaned(ends, candidate)
+                ended = self.request.cleaned(ends, prepared.candidate)
             else:
                 self.counted = _count_in(received)
                 ended = Complete()
         finally:
             story.add_attempt(
-                candidate,
-                outcome=outcome_of(ended, None),
+                prepared.candidate,
+                outcome=outcome_of(ended, repaired=False),
                 status=refusal.status,
                 failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
                 started_at=started_at,

@@ -13,6 +13,7 @@ from tidegate.exchange.admission import admit, identify
 from tidegate.exchange.counting import Counting
 from tidegate.exchange.origin import find_group
 from tidegate.exchange.ports import ClientPipe, Ownership
+from tidegate.exchange.prepared import Preparer
 from tidegate.exchange.request import Request, World
 from tidegate.exchange.settlement import CLIENT_CLOSED, Settlement
 from tidegate.exchange.snapshot import Snapshot
@@ -27,7 +28,6 @@ from tidegate.routing.plan import Plan, order
 
 DRAINING = Failure(kind=Kind.DRAINING, message="The server is shutting down.")
 INTERNAL = failed(Kind.INTERNAL)
-COUNT_TOKENS = "/count_tokens"
 
 
 class Exchange:
@@ -65,7 +65,7 @@ class Exchange:
         """Answer a request on one of the three generating routes."""
         dialect = dialect_of(incoming.protocol)
         with self._open():
-            admitted = await self._admit(incoming, key, body, dialect, dialect.path, pipe)
+            admitted = await self._admit(incoming, key, body, dialect, pipe, counts=False)
             if admitted is not None:
                 request, plan = admitted
                 await (self._stream if request.asked.stream else self._whole)(request, plan, pipe)
@@ -74,7 +74,7 @@ class Exchange:
         """Answer a request on `/v1/messages/count_tokens`."""
         dialect = count_dialect()
         with self._open():
-            admitted = await self._admit(incoming, key, body, dialect, dialect.path + COUNT_TOKENS, pipe)
+            admitted = await self._admit(incoming, key, body, dialect, pipe, counts=True)
             if admitted is not None:
                 await self._count(*admitted, pipe)
 
@@ -84,7 +84,7 @@ class Exchange:
             call.interrupt(DRAINING)
 
     async def _admit(
-        self, incoming: Incoming, key: Key, body: bytes, dialect: Dialect, path: str, pipe: ClientPipe
+        self, incoming: Incoming, key: Key, body: bytes, dialect: Dialect, pipe: ClientPipe, *, counts: bool
     ) -> tuple[Request, Plan] | None:
         """The request and its plan; None when it has been turned away."""
         snapshot, story = self.snapshot, Story(incoming=incoming, key=key)
@@ -96,7 +96,7 @@ class Exchange:
         if snapshot.settings.always_usage:
             asked = structs.replace(asked, wants_usage=True)
         try:
-            plan = await self._plan(snapshot, key, asked, counts=path.endswith(COUNT_TOKENS))
+            plan = await self._plan(snapshot, key, asked, counts=counts)
         except asyncio.CancelledError:
             self._left(story)
             raise
@@ -108,9 +108,12 @@ class Exchange:
             snapshot=snapshot,
             dialect=dialect,
             asked=asked,
-            account=key.account,
+            key=key,
             story=story,
-            path=path,
+            preparer=Preparer(
+                dialect, asked, key, snapshot.catalog, snapshot.settings.secret.reveal().encode()
+            ),
+            counts=counts,
         )
         return request, plan
 
@@ -155,12 +158,13 @@ class Exchange:
                 self._refuse(request, failure, pipe)
             case Complete():
                 whole = exchange.answer
+                pipe.warn(exchange.warnings)
                 pipe.answer(200, [], whole.body)
                 self.settlement.whole_ended(exchange, whole)
 
     async def _count(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
         try:
-            await Counting(request=request).run(plan, pipe, self.settlement.tokenizer)
+            await Counting(request=request).run(plan, pipe)
         except asyncio.CancelledError:
             self._left(request.story)
             raise

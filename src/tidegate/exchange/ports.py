@@ -68,6 +68,9 @@ class ClientPipe(Protocol):
     def paused(self) -> bool:
         """Whether the client is behind and the upstream is held."""
 
+    def warn(self, warnings: str | None) -> None:
+        """The value of `x-tidegate-warnings` as far as known; takes effect until the head has been sent."""
+
     def attach(self, call: "Call | None") -> None:
         """The call that is paused and resumed as the client falls behind and catches up."""
 

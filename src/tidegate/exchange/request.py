@@ -6,19 +6,28 @@ from functools import partial
 from msgspec import Struct, structs
 
 from tidegate.core.failure import Failure
+from tidegate.core.protocol import Protocol
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.exchange.attempt import Ended, Refusal
+from tidegate.exchange.estimates import guess_prompt
 from tidegate.exchange.heartbeat import Heartbeat
-from tidegate.exchange.ports import Call, ClientPipe, Sink, Upstream, UpstreamRequest
+from tidegate.exchange.ports import Call, ClientPipe, Sink, Tokenizer, Upstream, UpstreamRequest
+from tidegate.exchange.prepared import Crossing, Prepared, Preparer
 from tidegate.exchange.snapshot import Snapshot
 from tidegate.exchange.story import Story
 from tidegate.exchange.tries import Once, Tries
 from tidegate.exchange.uplink import headers_up
 from tidegate.protocols.base import Asked, Clean, Dialect, Seed, Watcher
+from tidegate.protocols.carrier import sealer
 from tidegate.protocols.cleaning import clean, cleaned_failure
+from tidegate.protocols.conversion import AnswerContext
+from tidegate.protocols.converting import ConvertingWatcher
 from tidegate.protocols.failures import error_headers
+from tidegate.protocols.pairs import halves_of
 from tidegate.routing.breaker import Health
-from tidegate.routing.catalog import Candidate
+from tidegate.routing.catalog import Candidate, Key
+
+_COUNT_TOKENS = "/count_tokens"
 
 
 class World(Struct, frozen=True, kw_only=True):
@@ -31,6 +40,7 @@ class World(Struct, frozen=True, kw_only=True):
     """Monotonic seconds."""
     wall: Callable[[], float]
     """Unix seconds."""
+    tokenizer: Tokenizer
     new_id: Callable[[], str]
     """A random part for an id: letters and digits."""
 
@@ -41,11 +51,18 @@ class Request(Struct, frozen=True, kw_only=True):
     world: World
     snapshot: Snapshot
     dialect: Dialect
+    """The caller's."""
     asked: Asked
-    account: str
+    key: Key
     story: Story
-    path: str
-    """Appended to a channel's base URL."""
+    preparer: Preparer
+    counts: bool = False
+    """Only the tokens of the prompt are asked for."""
+
+    @property
+    def account(self) -> str:
+        """Who asks."""
+        return self.key.account
 
     @property
     def heartbeat(self) -> Heartbeat:
@@ -56,34 +73,63 @@ class Request(Struct, frozen=True, kw_only=True):
         """The loop over channels, with `once` as the call."""
         world = self.world
         return Tries(
-            dialect=self.dialect,
             asked=self.asked,
             story=self.story,
             health=world.health,
             clock=world.clock,
             wall=world.wall,
             max_attempts=self.snapshot.settings.max_attempts,
+            prepare=self.preparer.prepare,
             once=once,
             new_refusal=self.refusal,
         )
 
-    def open(self, candidate: Candidate, body: bytes, sink: Sink) -> Call:
+    def open(self, prepared: Prepared, sink: Sink) -> Call:
         """Start a call on a channel."""
+        channel = prepared.candidate.channel
         headers = headers_up(
             self.story.incoming,
             self.account,
-            candidate.channel,
+            channel,
             self.snapshot.settings.secret,
-            stream=self.asked.stream,
+            stream=prepared.asked.stream,
         )
-        return self.world.upstream.open(
-            candidate.channel, UpstreamRequest("POST", self.path, headers, body), sink
-        )
+        path = prepared.dialect.path + (_COUNT_TOKENS if self.counts else "")
+        return self.world.upstream.open(channel, UpstreamRequest("POST", path, headers, prepared.body), sink)
 
-    def watcher(self, candidate: Candidate | None) -> Watcher:
+    def watcher(self, prepared: Prepared | None) -> Watcher:
         """A reader for a stream of the channel; without one, a writer of error events for the caller."""
         seed = Seed(self.world.new_id(), int(self.story.incoming.created_at))
-        return self.dialect.watcher(self.asked, self.cleaner(candidate), seed)
+        if prepared is None:
+            return self.dialect.watcher(self.asked, self.cleaner(None), seed)
+        cleaner = self.cleaner(prepared.candidate)
+        native = prepared.dialect.watcher(prepared.asked, cleaner, seed)
+        if prepared.crossing is None:
+            return native
+        written = prepared.crossing.written
+        return ConvertingWatcher(
+            native,
+            halves_of(prepared.dialect.protocol).decoder(),
+            halves_of(self.dialect.protocol).encoder(self._context(prepared.crossing, prepared, seed)),
+            written.stops,
+            cleaner,
+            wants_usage=self.asked.wants_usage,
+        )
+
+    def _context(self, crossing: Crossing, prepared: Prepared, seed: Seed) -> AnswerContext:
+        channel = prepared.candidate.channel
+        secret = self.snapshot.settings.secret.reveal().encode()
+        conversation = crossing.conversation
+        tells_at_start = self.dialect.protocol is Protocol.MESSAGES
+        return AnswerContext(
+            asked=self.asked,
+            conversation=conversation,
+            upstream=prepared.dialect.protocol,
+            seed=seed,
+            seal=sealer(secret, self.account, channel.group or channel.name),
+            names=crossing.written.names,
+            input_estimate=guess_prompt(conversation) if tells_at_start else None,
+        )
 
     def cleaner(self, candidate: Candidate | None) -> Clean:
         """What takes the channel's credentials and host out of messages."""
@@ -107,9 +153,9 @@ class Request(Struct, frozen=True, kw_only=True):
             case AppendError(failure) | Failover(failure) | Refuse(failure):
                 return structs.replace(ended, failure=cleaned_failure(failure, self.cleaner(candidate)))
 
-    def refusal(self) -> Refusal:
+    def refusal(self, prepared: Prepared) -> Refusal:
         """Reads an answer of an upstream that is not 2xx."""
-        dialect, now = self.dialect, self.world.wall()
+        dialect, now = prepared.dialect, self.world.wall()
         return Refusal(lambda status, headers, body: dialect.read_refusal(status, headers, body, now))
 
 

@@ -3,22 +3,21 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 
-from msgspec import json, structs
+from msgspec import json
 
 from tidegate.core.failure import Failure
 from tidegate.core.usage import Usage
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.signals import Phase
 from tidegate.exchange.attempt import Ended
-from tidegate.exchange.ports import Journal, Ownership, RequestRecord, Tokenizer
+from tidegate.exchange.estimates import estimate
+from tidegate.exchange.ports import Journal, Ownership, RequestRecord
 from tidegate.exchange.request import Request
 from tidegate.exchange.story import NOTHING, Story, Told
 from tidegate.exchange.streaming import Stream
 from tidegate.exchange.whole import WholeExchange
-from tidegate.protocols.base import Asked, Dialect, Whole
+from tidegate.protocols.base import Dialect, Whole
 
-IMAGE_TOKENS = 1_000
-"""What one image counts in an estimate: near what providers charge for a middling picture."""
 CLIENT_CLOSED = 499
 """The row's status when the client left before anything was sent (nginx's number)."""
 
@@ -30,11 +29,9 @@ class Settlement:
         self,
         journal: Journal,
         ownership: Ownership,
-        tokenizer: Tokenizer,
         clock: Callable[[], float],
         log: Callable[[RequestRecord], None],
     ) -> None:
-        self.tokenizer = tokenizer
         self._journal = journal
         self._ownership = ownership
         self._clock = clock
@@ -89,7 +86,7 @@ class Settlement:
 
     async def usage_owed(self, stream: Stream) -> Usage:
         """The estimate for a caller who asked for usage that the upstream did not tell."""
-        told = await self.estimate(stream.request, stream.usage, stream.text())
+        told = await _estimate(stream.request, stream.usage, stream.text())
         return told.usage
 
     def whole_ended(self, exchange: WholeExchange, whole: Whole) -> None:
@@ -116,16 +113,6 @@ class Settlement:
         if channel is not None and request.asked.stores:
             self._ownership.remember(ids, request.account, channel.group or channel.name)
 
-    async def estimate(self, request: Request, usage: Usage | None, text: str) -> Told:
-        """The counts of an accepted request: the upstream's where told, the tokenizer's for the rest."""
-        known = usage or Usage()
-        if known.input is None:
-            prompt = await estimate_prompt(request.dialect, request.asked, self.tokenizer)
-            known = structs.replace(known, input=prompt)
-        if known.output is None:
-            known = structs.replace(known, output=await self.tokenizer.count((text,)))
-        return Told(usage=known, source="estimated")
-
     def _note_answer(self, stream: Stream) -> None:
         story, watcher = stream.request.story, stream.watcher
         if watcher is not None:
@@ -145,7 +132,7 @@ class Settlement:
         """Whatever becomes of the estimate, there is a row."""
         told = NOTHING
         try:
-            told = await self.estimate(request, usage, text)
+            told = await _estimate(request, usage, text)
         finally:
             self.close(request.story, told, ended_at)
 
@@ -155,10 +142,8 @@ class Settlement:
         task.add_done_callback(self._tasks.discard)
 
 
-async def estimate_prompt(dialect: Dialect, asked: Asked, tokenizer: Tokenizer) -> int:
-    """The tokens of the prompt by the tokenizer, at least one."""
-    texts = await tokenizer.count(dialect.prompt_texts(asked))
-    return max(1, texts + IMAGE_TOKENS * dialect.image_count(asked))
+async def _estimate(request: Request, usage: Usage | None, text: str) -> Told:
+    return await estimate(request.dialect, request.asked, usage, text, request.world.tokenizer)
 
 
 def _note_failure(story: Story, dialect: Dialect, failure: Failure) -> None:

@@ -47,6 +47,8 @@ class Story(Struct, kw_only=True):
     error_type: str | None = None
     error_code: str | None = None
     error_message: str | None = None
+    losses: tuple[str, ...] = ()
+    """What the conversion for the last channel could not say."""
     warnings: list[str] = field(default_factory=list)
     attempts: list[AttemptRecord] = field(default_factory=list)
 
@@ -99,7 +101,7 @@ class Story(Struct, kw_only=True):
             error_type=self.error_type,
             error_code=self.error_code,
             error_message=self.error_message,
-            warnings=tuple(self.warnings),
+            warnings=(*self.losses, *self.warnings),
             attempts=tuple(self.attempts),
         )
 

@@ -1,5 +1,7 @@
 """One streaming request: channels in turn until one speaks, and an end that the client can read."""
 
+from functools import partial
+
 from msgspec import Struct
 
 from tidegate.core.failure import Failure
@@ -9,9 +11,10 @@ from tidegate.engine.relay import Relay, Terms
 from tidegate.engine.signals import Phase, Progress
 from tidegate.exchange.attempt import Ended, Refusal, StreamAttempt
 from tidegate.exchange.ports import ClientPipe
+from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
+from tidegate.protocols import warnings
 from tidegate.protocols.base import Watcher, Whole
-from tidegate.routing.catalog import Candidate
 from tidegate.routing.plan import Plan
 
 
@@ -85,23 +88,24 @@ class Stream(Struct, kw_only=True):
                 self._tell(failure)
         return ended
 
-    async def _once(self, candidate: Candidate, body: bytes, refusal: Refusal) -> Ended:
+    async def _once(self, prepared: Prepared, refusal: Refusal) -> Ended:
         request, clock = self.request, self.request.world.clock
         self.progress.begin_attempt(clock())
-        watcher = request.watcher(candidate)
-        relay = Relay(watcher, self.progress, self.terms, self._replay)
+        self.pipe.warn(warnings.header(prepared.losses))
+        watcher = request.watcher(prepared)
+        relay = Relay(watcher, self.progress, self.terms, partial(self._replay, prepared))
         attempt = StreamAttempt(relay, self.pipe, self.progress, refusal, self.comment, clock)
         self.attempt, self.whole = attempt, None
-        call = request.open(candidate, body, attempt)
+        call = request.open(prepared, attempt)
         request.heartbeat.add(attempt)
         try:
-            return request.cleaned(await attempt.run(call), candidate)
+            return request.cleaned(await attempt.run(call), prepared.candidate)
         finally:
             request.heartbeat.remove(attempt)
 
-    def _replay(self, body: bytes) -> bytes | Failure:
+    def _replay(self, prepared: Prepared, body: bytes) -> bytes | Failure:
         """A whole JSON answer where a stream was asked for is sent as the stream that says the same."""
-        dialect, asked = self.request.dialect, self.request.asked
+        dialect, asked = prepared.dialect, prepared.asked
         whole = dialect.read_whole(asked, body)
         if isinstance(whole, Failure):
             return whole

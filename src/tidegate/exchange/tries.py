@@ -9,16 +9,19 @@ from tidegate.core.failure import Failure, Fault, Kind, fault
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.verdict import merge_failures
 from tidegate.exchange.attempt import Ended, Refusal
+from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.story import Story
-from tidegate.protocols.base import Asked, Dialect, Repair
+from tidegate.protocols import warnings
+from tidegate.protocols.base import Asked, Repair
 from tidegate.protocols.failures import counts_against_channel
 from tidegate.routing.breaker import Health, Turn
 from tidegate.routing.catalog import Candidate
 from tidegate.routing.plan import Plan
 
-Once: TypeAlias = Callable[[Candidate, bytes, Refusal], Awaitable[Ended]]
+Once: TypeAlias = Callable[[Prepared, Refusal], Awaitable[Ended]]
 """One call on a channel with a body. May be cancelled."""
-NewRefusal: TypeAlias = Callable[[], Refusal]
+NewRefusal: TypeAlias = Callable[[Prepared], Refusal]
+Prepare: TypeAlias = Callable[[Candidate], Prepared | Failure]
 
 
 _DROPPED = {
@@ -32,7 +35,6 @@ _DROPPED = {
 class Tries(Struct):
     """The attempts of one request."""
 
-    dialect: Dialect
     asked: Asked
     story: Story
     health: Health
@@ -41,20 +43,27 @@ class Tries(Struct):
     wall: Callable[[], float]
     """Unix seconds."""
     max_attempts: int
+    prepare: Prepare
     once: Once
     new_refusal: NewRefusal
 
     async def run(self, plan: Plan) -> Ended:
         """Try channels until one serves, the request is refused, or none is left (Failover)."""
         failures: list[Failure] = []
+        tried = 0
         for planned in plan.attempts:
-            if len(failures) == self.max_attempts:
+            if tried == self.max_attempts:
                 break
             candidate = planned.candidate
+            prepared = self.prepare(candidate)
+            if isinstance(prepared, Failure):
+                failures.append(prepared)  # no call was made: another channel may need no conversion
+                continue
             turn = self.health.begin(candidate.channel.name, candidate.upstream_model, self.clock())
             if turn is None:
                 continue
-            ended = await self._on_channel(candidate, turn)
+            tried += 1
+            ended = await self._on_channel(prepared, turn)
             match ended:
                 case Complete() | AppendError() | Refuse():
                     return ended
@@ -64,59 +73,52 @@ class Tries(Struct):
                         return ended
         return Failover(merge_failures(failures) if failures else self._none_left(plan))
 
-    async def _on_channel(self, candidate: Candidate, turn: Turn) -> Ended:
+    async def _on_channel(self, prepared: Prepared, turn: Turn) -> Ended:
         """One channel; its turn is handed back whatever happens."""
         try:
-            ended, status = await self._asked_of(candidate)
+            ended, status = await self._asked_of(prepared)
         except BaseException:
             self.health.released(turn, self.clock())
             raise
         self._weigh(ended, turn, status)
         return ended
 
-    async def _asked_of(self, candidate: Candidate) -> tuple[Ended, int | None]:
+    async def _asked_of(self, prepared: Prepared) -> tuple[Ended, int | None]:
         """A call, and one more if it needs a repair; how it ended, with what status.
 
         Each channel has its own repair: the caller never asked for what the next one may refuse as well.
         """
-        self.story.channel = candidate.channel.name
-        body = self.dialect.write_request(self.asked, candidate.upstream_model)
-        ended, status, repair = await self._noted(candidate, body, may_repair=True)
-        if repair is not None:
+        self.story.channel = prepared.candidate.channel.name
+        self.story.losses = warnings.row(prepared.losses)
+        ended, status, repaired = await self._noted(prepared, may_repair=True)
+        if repaired is not None:
+            mended, repair = repaired
             if _DROPPED[repair] not in self.story.warnings:
                 self.story.warnings.append(_DROPPED[repair])
-            body = self.dialect.write_repaired(self.asked, candidate.upstream_model, repair)
-            ended, status, _ = await self._noted(candidate, body, may_repair=False)
+            ended, status, _ = await self._noted(mended, may_repair=False)
         return ended, status
 
     async def _noted(
-        self, candidate: Candidate, body: bytes, *, may_repair: bool
-    ) -> tuple[Ended, int | None, Repair | None]:
+        self, prepared: Prepared, *, may_repair: bool
+    ) -> tuple[Ended, int | None, tuple[Prepared, Repair] | None]:
         """One call and its note in the story; a repair if it needs one."""
         started, started_at = self.clock(), self.wall()
-        refusal = self.new_refusal()
+        refusal = self.new_refusal(prepared)
         ended: Ended | None = None
-        repair: Repair | None = None
+        repaired: tuple[Prepared, Repair] | None = None
         try:
-            ended = await self.once(candidate, body, refusal)
-            repair = self._repair_for(ended) if may_repair else None
+            ended = await self.once(prepared, refusal)
+            repaired = _repaired(prepared, ended) if may_repair else None
         finally:
             self.story.add_attempt(
-                candidate,
-                outcome=outcome_of(ended, repair),
+                prepared.candidate,
+                outcome=outcome_of(ended, repaired=repaired is not None),
                 status=refusal.status,
                 failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
                 started_at=started_at,
                 duration=self.clock() - started,
             )
-        return ended, refusal.status, repair
-
-    def _repair_for(self, ended: Ended) -> Repair | None:
-        match ended:
-            case Failover(failure) | Refuse(failure):
-                return self.dialect.repair(self.asked, failure)
-            case Complete() | AppendError():
-                return None
+        return ended, refusal.status, repaired
 
     def _weigh(self, ended: Ended, turn: Turn, status: int | None) -> None:
         now = self.clock()
@@ -141,7 +143,15 @@ def _is_the_channel_s(failure: Failure, status: int | None) -> bool:
     return fault(failure.kind) is Fault.UPSTREAM and counts_against_channel(status, failure)
 
 
-def outcome_of(ended: Ended | None, repair: Repair | None) -> str:
+def _repaired(prepared: Prepared, ended: Ended) -> tuple[Prepared, Repair] | None:
+    match ended:
+        case Failover(failure) | Refuse(failure):
+            return prepared.repair(failure)
+        case Complete() | AppendError():
+            return None
+
+
+def outcome_of(ended: Ended | None, *, repaired: bool) -> str:
     """The word for the row; None: the attempt was cancelled."""
     match ended:
         case None:
@@ -149,4 +159,4 @@ def outcome_of(ended: Ended | None, repair: Repair | None) -> str:
         case Complete():
             return "served"
         case AppendError() | Failover() | Refuse():
-            return "failed" if repair is None else "repaired"
+            return "repaired" if repaired else "failed"

@@ -1,16 +1,23 @@
 """One request that is not streamed: channels in turn until one gives a whole answer."""
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from tidegate.core.failure import Failure, Kind, TidegateError
+from tidegate.core.sse import Framer
 from tidegate.engine.actions import Complete, Failover, Refuse
 from tidegate.engine.body import Body
 from tidegate.engine.decide import refuses
+from tidegate.engine.relay import MAX_PREAMBLE
 from tidegate.exchange.attempt import Ended, Received, Refusal, WholeAttempt
+from tidegate.exchange.estimates import estimate
+from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
-from tidegate.protocols.base import Whole
-from tidegate.routing.catalog import Candidate
+from tidegate.protocols import warnings
+from tidegate.protocols.base import Said, Whole
 
+_STREAM_OF_BODY = 8
+"""How much longer a stream may be than the whole answer that it says."""
+_NO_ANSWER = Failure(kind=Kind.UPSTREAM, message="the upstream's answer could not be converted")
 ANSWER_EVENTS = 4
 """A whole answer may be this many times as large as the largest event."""
 
@@ -22,6 +29,8 @@ class WholeExchange(Struct, kw_only=True):
     whole: Whole | None = None
     """The answer, once an attempt is Complete."""
     refusal: Refusal | None = None
+    warnings: str | None = None
+    """The value of `x-tidegate-warnings` for the answer."""
 
     @property
     def answer(self) -> Whole:
@@ -35,37 +44,68 @@ class WholeExchange(Struct, kw_only=True):
         """Whether the last upstream took the request."""
         return self.refusal is not None and self.refusal.accepted
 
-    async def once(self, candidate: Candidate, body: bytes, refusal: Refusal) -> Ended:
+    async def once(self, prepared: Prepared, refusal: Refusal) -> Ended:
         """One call on a channel."""
         request = self.request
-        self.refusal = refusal
-        received = await fetch(request, candidate, body, refusal)
-        whole = received if isinstance(received, Failure) else self._read(received)
+        self.refusal, self.warnings = refusal, warnings.header(prepared.losses)
+        received = await fetch(request, prepared, refusal)
+        whole = received if isinstance(received, Failure) else _read(received, prepared)
+        if isinstance(whole, Whole) and prepared.crossing is not None:
+            whole = await self._convert(whole, prepared)
         if isinstance(whole, Failure):
             ends = Refuse(whole) if refuses(whole) else Failover(whole)
-            return request.cleaned(ends, candidate)
+            return request.cleaned(ends, prepared.candidate)
         self.whole = whole
         return Complete()
 
-    def _read(self, received: Received) -> Whole | Failure:
-        body: bytes | Failure = received.body
-        match received.kind:
-            case Body.JSON:
-                pass
-            case Body.EVENTS:
-                # An upstream that streams although it was not asked to: its events make one answer.
-                body = self.request.dialect.assemble(self.request.asked, received.body)
-            case Body.FOREIGN:
-                body = Failure(kind=Kind.UPSTREAM, message="the upstream sent something other than JSON")
-        if isinstance(body, Failure):
-            return body
-        whole = self.request.dialect.read_whole(self.request.asked, body)
-        if isinstance(whole, Whole) and whole.failure is not None:
-            return whole.failure
-        return whole
+    async def _convert(self, whole: Whole, prepared: Prepared) -> Whole | Failure:
+        """The answer in the caller's protocol: said as a stream, converted, and gathered again."""
+        request = self.request
+        watcher = request.watcher(prepared)
+        out = bytearray()
+        framer = Framer(len(whole.body) * _STREAM_OF_BODY + MAX_PREAMBLE)
+        for frame in framer.feed(prepared.dialect.replay(prepared.asked, whole.body)):
+            said = watcher.read(frame)
+            if said in (Said.ERROR, Said.BROKEN):
+                return watcher.failure or _NO_ANSWER
+            if said is not Said.DROPPED:
+                out += watcher.outgoing(frame)
+            if said is Said.END:
+                break
+        told = whole.usage
+        if watcher.owes_usage:
+            world = request.world
+            told = (
+                await estimate(request.dialect, request.asked, whole.usage, whole.text, world.tokenizer)
+            ).usage
+        body = request.dialect.assemble(request.asked, bytes(out) + watcher.closing(told))
+        converted = body if isinstance(body, Failure) else request.dialect.read_whole(request.asked, body)
+        if isinstance(converted, Failure):
+            return converted
+        return structs.replace(
+            converted, usage=whole.usage, text=whole.text, ids=(), incomplete=whole.incomplete
+        )
 
 
-async def fetch(request: Request, candidate: Candidate, body: bytes, refusal: Refusal) -> Received | Failure:
+def _read(received: Received, prepared: Prepared) -> Whole | Failure:
+    body: bytes | Failure = received.body
+    match received.kind:
+        case Body.JSON:
+            pass
+        case Body.EVENTS:
+            # An upstream that streams although it was not asked to: its events make one answer.
+            body = prepared.dialect.assemble(prepared.asked, received.body)
+        case Body.FOREIGN:
+            body = Failure(kind=Kind.UPSTREAM, message="the upstream sent something other than JSON")
+    if isinstance(body, Failure):
+        return body
+    whole = prepared.dialect.read_whole(prepared.asked, body)
+    if isinstance(whole, Whole) and whole.failure is not None:
+        return whole.failure
+    return whole
+
+
+async def fetch(request: Request, prepared: Prepared, refusal: Refusal) -> Received | Failure:
     """Call a channel and wait for its whole answer."""
     settings = request.snapshot.settings
     model = request.snapshot.catalog.model(request.asked.model)
@@ -75,7 +115,7 @@ async def fetch(request: Request, candidate: Candidate, body: bytes, refusal: Re
         limit=ANSWER_EVENTS * settings.max_event_bytes,
         clock=request.world.clock,
     )
-    call = request.open(candidate, body, attempt)
+    call = request.open(prepared, attempt)
     request.heartbeat.add(attempt)
     try:
         return await attempt.run(call)

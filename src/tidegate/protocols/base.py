@@ -26,6 +26,8 @@ class Said(Enum):
     """The model took the request or arranges its answer; held back until something useful comes."""
     REASONING = "reasoning"
     """As OPENING, and a reasoning block or item was opened: some models now think silently."""
+    PROGRESS = "progress"
+    """Useful, but the caller's protocol has no form for it: the model is at work, and nothing commits."""
     OUTPUT = "output"
     """Useful: commits the channel."""
     FINISH = "finish"
@@ -51,12 +53,17 @@ class Watcher(Interface):
     The attributes say what has been learnt so far.
     """
 
-    usage: Usage | None
-    finish_reason: str | None
-    """In the protocol's own words."""
     failure: Failure | None
     ids: list[str]
     """Ids that the upstream may have stored (response and item ids); empty for other dialects."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """What has been told of usage."""
+
+    @property
+    def finish_reason(self) -> str | None:
+        """In the caller's protocol's words."""
 
     @property
     def incomplete(self) -> bool:

@@ -117,6 +117,10 @@ class Encoder(Interface):
     def encode(self, event: Spoken) -> bytes:
         """The bytes for the client, often none."""
 
+    @property
+    def finish_reason(self) -> str | None:
+        """How the answer ended in the protocol's own words; None before `finish`."""
+
     def finish(self, finished: Finished, usage: Usage | None) -> bytes:
         """The end of a whole answer, its end mark included; nothing may follow.
 

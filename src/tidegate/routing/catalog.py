@@ -170,6 +170,10 @@ class Catalog:
                 found.setdefault(channel.name, Candidate(channel, upstream_model or model))
         return tuple(found.values())
 
+    def all_candidates(self, model: str) -> tuple[Candidate, ...]:
+        """The channels that serve `model`, whatever they speak."""
+        return tuple(found for protocol in Protocol for found in self.candidates(model, protocol))
+
     def protocols_serving(self, model: str) -> frozenset[Protocol]:
         """The protocols of all channels that serve `model`."""
         return frozenset(protocol for protocol, offers in self._offers.items() if offers.first(model))

@@ -37,7 +37,17 @@ class TransportPipe:
     A chunk is one bytes object and one write, and so are the head and the first events.
     """
 
-    __slots__ = ("_call", "_framing", "_head", "_head_only", "_keep_alive", "_stage", "_transport", "paused")
+    __slots__ = (
+        "_call",
+        "_framing",
+        "_head",
+        "_head_only",
+        "_keep_alive",
+        "_stage",
+        "_transport",
+        "_warnings",
+        "paused",
+    )
 
     def __init__(
         self,
@@ -57,6 +67,7 @@ class TransportPipe:
         self._head_only = head_only
         self._stage = Stage.NOTHING
         self._call: Call | None = None
+        self._warnings: str | None = None
 
     @property
     def ended(self) -> bool:
@@ -72,6 +83,10 @@ class TransportPipe:
     def keep_alive(self) -> bool:
         """Whether the connection may serve another request after this one."""
         return self._keep_alive and self.ended
+
+    def warn(self, warnings: str | None) -> None:
+        """See `ClientPipe`."""
+        self._warnings = warnings
 
     def attach(self, call: Call | None) -> None:
         """See `ClientPipe`."""
@@ -136,7 +151,8 @@ class TransportPipe:
 
     def _tail(self) -> bytes:
         connection = b"" if self._keep_alive else b"connection: close\r\n"
-        return _encoded(self._head) + connection + b"\r\n"
+        warnings = b"" if self._warnings is None else _encoded([("x-tidegate-warnings", self._warnings)])
+        return _encoded(self._head) + warnings + connection + b"\r\n"
 
     def _framed(self, data: bytes) -> bytes:
         if self._framing is Framing.CLOSE or not data:

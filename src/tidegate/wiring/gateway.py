@@ -61,8 +61,8 @@ class Gateway:
         self._admin = admin
         self._servers: list[asyncio.Server] = []
         self._health = Health(_breaker_rules(config))
-        world = _world(upstream, self._health)
-        settlement = Settlement(storage.journal, storage.ownership, tokenizer, time.monotonic, log_request)
+        world = _world(upstream, self._health, tokenizer)
+        settlement = Settlement(storage.journal, storage.ownership, time.monotonic, log_request)
         self.exchange = Exchange(world, _snapshot(config, secret), settlement, storage.ownership)
         directory = Directory(self.exchange, storage.ready, int(time.time()))
         self._plane = DataPlane(self.exchange, directory, _server_rules(config), _new_id, self._others)
@@ -152,13 +152,14 @@ async def open_gateway(config: Config, secret: Secret) -> Gateway:
     return Gateway(config, secret, storage, upstream, tokenizer, admin)
 
 
-def _world(upstream: HttpUpstream, health: Health) -> World:
+def _world(upstream: HttpUpstream, health: Health, tokenizer: BpeTokenizer) -> World:
     return World(
         upstream=upstream,
         health=health,
         heartbeat=Heartbeat(asyncio.get_running_loop(), time.monotonic),
         clock=time.monotonic,
         wall=time.time,
+        tokenizer=tokenizer,
         new_id=_new_id,
     )
 

@@ -1,0 +1,51 @@
+"""Counts tokens by the tokenizer where an upstream told none."""
+
+from msgspec import structs
+
+from tidegate.core.conversation import Conversation, Image, Result, Text
+from tidegate.core.usage import Usage
+from tidegate.exchange.ports import Tokenizer
+from tidegate.exchange.story import Told
+from tidegate.protocols.base import Asked, Dialect
+
+IMAGE_TOKENS = 1_000
+"""What one image counts in an estimate: near what providers charge for a middling picture."""
+_CHARACTERS_A_TOKEN = 4
+
+
+async def estimate(
+    dialect: Dialect, asked: Asked, usage: Usage | None, text: str, tokenizer: Tokenizer
+) -> Told:
+    """The counts of an accepted request: the upstream's where told, the tokenizer's for the rest."""
+    known = usage or Usage()
+    if known.input is None:
+        known = structs.replace(known, input=await estimate_prompt(dialect, asked, tokenizer))
+    if known.output is None:
+        known = structs.replace(known, output=await tokenizer.count((text,)))
+    return Told(usage=known, source="estimated")
+
+
+async def estimate_prompt(dialect: Dialect, asked: Asked, tokenizer: Tokenizer) -> int:
+    """The tokens of the prompt by the tokenizer, at least one."""
+    texts = await tokenizer.count(dialect.prompt_texts(asked))
+    return max(1, texts + IMAGE_TOKENS * dialect.image_count(asked))
+
+
+def guess_prompt(conversation: Conversation) -> int:
+    """A quick guess of the prompt's tokens by its length, for a stream that tells them at its start."""
+    characters = sum(len(text.text) for text in conversation.system)
+    images = 0
+    for turn in conversation.turns:
+        for block in turn.blocks:
+            match block:
+                case Text(text=text):
+                    characters += len(text)
+                case Image():
+                    images += 1
+                case Result(content=str() as text):
+                    characters += len(text)
+                case _:  # the rest weighs little, or is not read as text
+                    pass
+    for tool in conversation.tools:
+        characters += len(tool.name) + len(tool.description or "") + len(str(tool.schema or ""))
+    return max(1, characters // _CHARACTERS_A_TOKEN + images * IMAGE_TOKENS)

@@ -1,0 +1,112 @@
+"""One request as it goes up on one channel: edited for the same protocol, converted for another."""
+
+from msgspec import Struct, structs
+
+from tidegate.core.capability import Conversion
+from tidegate.core.conversation import Conversation, Loss
+from tidegate.core.failure import Failure, Kind
+from tidegate.protocols import abilities, warnings
+from tidegate.protocols.base import Asked, Dialect, Repair
+from tidegate.protocols.carrier import opener
+from tidegate.protocols.conversion import Target, Written
+from tidegate.protocols.pairs import halves_of
+from tidegate.protocols.registry import dialect_of
+from tidegate.routing.catalog import Candidate, Catalog, Key
+
+
+class Crossing(Struct, frozen=True):
+    """What the way back of a conversion must know."""
+
+    conversation: Conversation
+    written: Written
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """A request for one channel. `asked` is what the channel's own dialect reads in it."""
+
+    candidate: Candidate
+    dialect: Dialect
+    asked: Asked
+    body: bytes
+    crossing: Crossing | None = None
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What the conversion could not say."""
+        return () if self.crossing is None else self.crossing.written.losses
+
+    def repair(self, refusal: Failure) -> "tuple[Prepared, Repair] | None":
+        """The request without what the upstream refused, if a repair can help."""
+        repair = self.dialect.repair(self.asked, refusal)
+        if repair is None:
+            return None
+        body = self.dialect.write_repaired(self.asked, self.candidate.upstream_model, repair)
+        return structs.replace(self, body=body), repair
+
+
+class Preparer:
+    """Makes the requests of one caller's request; reads the conversation once, when it is first needed."""
+
+    def __init__(self, dialect: Dialect, asked: Asked, key: Key, catalog: Catalog, secret: bytes) -> None:
+        self._dialect = dialect
+        self._asked = asked
+        self._key = key
+        self._catalog = catalog
+        self._secret = secret
+        self._conversation: Conversation | Failure | None = None
+
+    def prepare(self, candidate: Candidate) -> Prepared | Failure:
+        """The request for a channel; Failure: a 400 that names what cannot be said there."""
+        if candidate.channel.protocol is self._asked.protocol:
+            body = self._dialect.write_request(self._asked, candidate.upstream_model)
+            return Prepared(candidate=candidate, dialect=self._dialect, asked=self._asked, body=body)
+        conversation = self._read()
+        if isinstance(conversation, Failure):
+            return conversation
+        return self._convert(conversation, candidate)
+
+    def _read(self) -> Conversation | Failure:
+        if self._conversation is None:
+            open_carrier = opener(self._secret, self._key.account)
+            read = halves_of(self._asked.protocol).read_conversation
+            self._conversation = read(self._asked, open_carrier)
+        return self._conversation
+
+    def _convert(self, conversation: Conversation, candidate: Candidate) -> Prepared | Failure:
+        channel = candidate.channel
+        written = halves_of(channel.protocol).write_conversation(conversation, self._target(candidate))
+        if isinstance(written, Failure):
+            return written
+        refused = warnings.strict(written.losses) if self._key.conversion is Conversion.STRICT else None
+        if refused is not None:
+            return refused
+        dialect = dialect_of(channel.protocol)
+        asked = dialect.read_request(written.body)
+        if isinstance(asked, Failure):
+            detail = f"the converted request is not valid: {asked.message}"
+            return Failure(kind=Kind.INTERNAL, message="The request could not be converted.", detail=detail)
+        return Prepared(
+            candidate=candidate,
+            dialect=dialect,
+            asked=asked,
+            body=written.body,
+            crossing=Crossing(conversation, written),
+        )
+
+    def _target(self, candidate: Candidate) -> Target:
+        channel = candidate.channel
+        model = self._catalog.model(self._asked.model)
+        return Target(
+            model=candidate.upstream_model,
+            group=channel.group or channel.name,
+            abilities=abilities.resolve(
+                channel.protocol,
+                candidate.upstream_model,
+                channel.capabilities,
+                model.capabilities,
+                unsupported_tools=(channel.unsupported_tools, self._key.unsupported_tools),
+            ),
+            max_output_tokens=model.max_output_tokens
+            or abilities.default_max_output_tokens(candidate.upstream_model),
+            stream=self._asked.stream,
+        )
