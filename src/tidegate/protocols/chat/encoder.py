@@ -103,6 +103,12 @@ class ChatEncoder:
         self._call_count = 0
         self._citations: list[_Citation] = []
         self._usage = Usage()
+        self._finish_reason: str | None = None
+
+    @property
+    def finish_reason(self) -> str | None:
+        """See `Encoder.finish_reason`."""
+        return self._finish_reason
 
     def encode(self, event: Spoken) -> bytes:
         """The chunks that say it; see `Encoder.encode`."""
@@ -124,13 +130,17 @@ class ChatEncoder:
         if self._citations:
             before += self._chunks.delta({"annotations": [each.written() for each in self._citations]})
         legacy = stop is Stop.TOOL_CALLS and self._context.conversation.legacy_functions
-        reason = "function_call" if legacy else _REASONS[stop]
+        self._finish_reason = reason = "function_call" if legacy else _REASONS[stop]
         told = self._usage if usage is None else usage
         return before + self._chunks.finish(reason) + self.closing(None if told == Usage() else told)
 
     def closing(self, usage: Usage | None) -> bytes:
-        """What comes after the finish: a usage chunk if the client asked for it, and `[DONE]`."""
-        if usage is None or not self._context.asked.wants_usage:
+        """What comes after the finish: a usage chunk if the client asked for it, and `[DONE]`.
+
+        A whole answer always tells its usage.
+        """
+        asked = self._context.asked
+        if usage is None or not (asked.wants_usage or not asked.stream):
             return DONE
         return self._chunks.usage(write_usage(usage)) + DONE
 

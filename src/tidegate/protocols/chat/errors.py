@@ -15,9 +15,15 @@ def error_answer(failure: Failure, request_id: str) -> tuple[int, bytes]:
 
 
 def error_event(failure: Failure) -> bytes:
-    """The event that ends a stream in failure; nothing may follow it. Chat has no `event:` lines."""
+    """The event that ends a stream in failure; nothing may follow it. Chat has no `event:` lines.
+
+    `param` is there only where one is told (conversion.md §10).
+    """
     words = openai_errors.event_words(failure, Protocol.CHAT)
-    error = {"message": failure.message, "type": words.type, "code": words.code}
+    error: dict[str, object] = {"message": failure.message, "type": words.type}
+    if words.param is not None:
+        error["param"] = words.param
+    error["code"] = words.code
     return b"data: " + encoded({"error": error}) + b"\n\n"
 
 

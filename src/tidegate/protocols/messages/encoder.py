@@ -93,6 +93,12 @@ class MessagesEncoder:
         self._input = CallInput(CallKind.FUNCTION, CallKind.FUNCTION)
         self._refused = Transcript()
         self._usage = Usage()
+        self._finish_reason: str | None = None
+
+    @property
+    def finish_reason(self) -> str | None:
+        """See `Encoder.finish_reason`."""
+        return self._finish_reason
 
     def encode(self, event: Spoken) -> bytes:
         """The events that say it; see `Encoder.encode`."""
@@ -109,7 +115,8 @@ class MessagesEncoder:
         refusal = self._refused.text()
         stop = settled_stop(finished, called=bool(self._calls), refused=bool(refusal))
         sequence = finished.stop_sequence if stop is Stop.STOP_SEQUENCE else None
-        delta: dict[str, object] = {"stop_reason": _REASONS[stop], "stop_sequence": sequence}
+        self._finish_reason = _REASONS[stop]
+        delta: dict[str, object] = {"stop_reason": self._finish_reason, "stop_sequence": sequence}
         if stop in (Stop.REFUSAL, Stop.CONTENT_FILTER):
             why = finished.explanation or refusal or None
             delta["stop_details"] = {"type": "refusal", "category": finished.category, "explanation": why}

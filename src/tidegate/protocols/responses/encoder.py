@@ -71,6 +71,12 @@ class ResponsesEncoder:
         """Characters of text in the items that are done."""
         self._refused = False
         self._usage = Usage()
+        self._finish_reason: str | None = None
+
+    @property
+    def finish_reason(self) -> str | None:
+        """See `Encoder.finish_reason`."""
+        return self._finish_reason
 
     def encode(self, event: Spoken) -> bytes:
         """The events that say it; see `Encoder.encode`."""
@@ -95,11 +101,12 @@ class ResponsesEncoder:
         if told.web_searches:
             state["tool_usage"] = {"image_gen": _NO_IMAGES, "web_search": {"num_requests": told.web_searches}}
         reason = _REASONS.get(stop)
-        if reason is not None:
-            return before + self._lifecycle(
-                _INCOMPLETE, _INCOMPLETE, incomplete_details={"reason": reason}, **state
-            )
-        return before + self._lifecycle(_COMPLETED, _COMPLETED, completed_at=self._context.seed.now, **state)
+        self._finish_reason = _COMPLETED if reason is None else reason
+        if reason is None:
+            state["completed_at"] = self._context.seed.now
+            return before + self._lifecycle(_COMPLETED, _COMPLETED, **state)
+        state["incomplete_details"] = {"reason": reason}
+        return before + self._lifecycle(_INCOMPLETE, _INCOMPLETE, **state)
 
     def error_event(self, failure: Failure) -> bytes:
         """`response.failed`; nothing is closed. SDKs take no event before `response.created`."""
