@@ -277,3 +277,5 @@ class Conversation(Struct, frozen=True, kw_only=True):
     """Chat: the client used `functions`, so the answer speaks of `function_call`."""
     others: tuple[Given[Any], ...] = ()
     """Known members without a concept above (rules of conversion.md §2 by path), and unknown ones."""
+    losses: tuple[Loss, ...] = ()
+    """What reading into this form has cost already; told beside what a writer loses."""

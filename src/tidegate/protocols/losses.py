@@ -31,6 +31,11 @@ class Losses:
         """`path` reaches the upstream as the nearest value that it takes."""
         self._add(LossCode.CLAMPED, path)
 
+    def note(self, losses: Iterable[Loss]) -> None:
+        """What was found elsewhere."""
+        for loss in losses:
+            self._add(loss.code, loss.path, silent=loss.silent)
+
     def refuse_parameter(self, path: str, message: str | None = None) -> None:
         """The channel has nothing like the member at `path`."""
         self.refuse(unsupported_parameter(path, message))

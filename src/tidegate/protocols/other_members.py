@@ -119,7 +119,8 @@ def fate(client: Protocol, channel: Protocol, path: str) -> Fate:
 
 
 def write_others(conversation: Conversation, channel: Protocol, losses: Losses) -> dict[str, Any]:
-    """The members to send; what else the client sent is noted or refused."""
+    """The members to send; what else the client sent, and what reading it has lost, is noted or refused."""
+    losses.note(conversation.losses)
     kept: dict[str, Any] = {}
     for other in conversation.others:
         match fate(conversation.protocol, channel, other.path):
