@@ -208,7 +208,7 @@ class TurnWriter:
         return [block["id"] for block in content if block["type"] == "tool_use"]
 
     def _check_end(self, turns: tuple[Turn, ...]) -> None:
-        """Something must be asked; and where the model has the last word, it must be able to go on from it."""
+        """Something must be asked; where the model has the last word, it must be able to go on from it."""
         if not self._messages:
             path = turns[0].path if turns else "messages"
             self._losses.refuse(malformed(path, "a message that says something"))
