@@ -17,10 +17,11 @@ from tidegate.protocols.web_search import WebSearch, is_web_search, of_tool
 
 
 class UpstreamTools(Struct, frozen=True):
-    """The tools that go up, in order. `custom` are the upstream names of those that stay custom."""
+    """The tools that go up, in order. `declared` are their upstream names, `custom` those that stay custom."""
 
     kept: tuple[Tool, ...]
     names: ToolNames
+    declared: frozenset[str]
     custom: frozenset[str]
     takes_custom: bool
 
@@ -29,9 +30,10 @@ class UpstreamTools(Struct, frozen=True):
         return self.names.upstream[(tool.namespace, tool.name)]
 
     def kind(self, call: Call, name: str) -> CallKind:
-        """The form of a call in the history: that of the declared tool, else as it came if the channel can."""
-        declared = name in self.names.upstream.values()
-        stays = name in self.custom or (not declared and self.takes_custom and call.kind is CallKind.CUSTOM)
+        """The form of a call in the history: the declared tool's, else as it came if the channel can."""
+        stays = name in self.custom or (
+            name not in self.declared and self.takes_custom and call.kind is CallKind.CUSTOM
+        )
         return CallKind.CUSTOM if stays else CallKind.FUNCTION
 
 
@@ -54,7 +56,13 @@ def settle_tools(conversation: Conversation, abilities: Abilities, losses: Losse
         for tool in kept
         if tool.kind is ToolKind.CUSTOM and abilities.custom_tools
     }
-    return UpstreamTools(kept, names, frozenset(custom), takes_custom=abilities.custom_tools)
+    return UpstreamTools(
+        kept,
+        names,
+        declared=frozenset(names.upstream.values()),
+        custom=frozenset(custom),
+        takes_custom=abilities.custom_tools,
+    )
 
 
 def function_members(tool: Tool, name: str, client: Protocol) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def effort_asked(reasoning: Reasoning) -> Asked | None:
     if reasoning.effort is not None:
         return Asked(reasoning.effort, exact=True)
     if thinking is not None and thinking.value is ThinkingMode.ENABLED and reasoning.budget is not None:
-        return Asked(Given(effort_of_budget(reasoning.budget), thinking.path), exact=False)
+        return Asked(Given(effort_of_budget(reasoning.budget), f"{thinking.path}.budget_tokens"), exact=False)
     return None
 
 

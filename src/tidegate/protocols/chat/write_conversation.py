@@ -8,7 +8,7 @@ from tidegate.core.protocol import Protocol
 from tidegate.protocols.chat.write_tools import write_tools
 from tidegate.protocols.chat.write_turns import TurnWriter
 from tidegate.protocols.conversion import Abilities, Target, Written
-from tidegate.protocols.losses import Losses
+from tidegate.protocols.losses import Losses, malformed
 from tidegate.protocols.openai_tool_writing import UpstreamTools, settle_tools
 from tidegate.protocols.openai_upstream import (
     encoded,
@@ -46,7 +46,12 @@ def write_conversation(conversation: Conversation, target: Target) -> Written | 
     text = encoded(body)
     if isinstance(text, Failure):
         return text
-    return Written(body=text, losses=losses.told(), names=tools.names.back, stops=_stops(conversation))
+    return Written(
+        body=text,
+        losses=conversation.losses + losses.told(),
+        names=tools.names.back,
+        stops=_stops(conversation),
+    )
 
 
 def _messages(
@@ -66,7 +71,10 @@ def _messages(
         losses,
         developer_role=abilities.developer_role,
     )
-    return leading + writer.write(conversation.turns)
+    messages = leading + writer.write(conversation.turns)
+    if not messages:
+        losses.refuse(malformed("input", "a string or an array with at least one message"))
+    return messages
 
 
 def _sampling(conversation: Conversation, abilities: Abilities, losses: Losses) -> dict[str, Any]:

@@ -51,7 +51,12 @@ def write_conversation(conversation: Conversation, target: Target) -> Written | 
     text = encoded(body)
     if isinstance(text, Failure):
         return text
-    return Written(body=text, losses=losses.told(), names=tools.names.back, stops=_stops(conversation))
+    return Written(
+        body=text,
+        losses=conversation.losses + losses.told(),
+        names=tools.names.back,
+        stops=_stops(conversation),
+    )
 
 
 def _stores(conversation: Conversation) -> bool:
