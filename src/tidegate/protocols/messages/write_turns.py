@@ -104,7 +104,6 @@ class TurnWriter:
     def _system(self, leading: list[Turn]) -> list[Block]:
         given = self._conversation.instructions
         texts = [] if given is None else [given.value]
-        texts += [text.text for text in self._conversation.system]
         texts += [text for turn in leading for text in self._system_texts(turn)]
         return [text_block(text) for text in texts if says_something(text)]
 
@@ -131,8 +130,8 @@ class TurnWriter:
         texts = self._system_texts(turn)
         if not texts:
             return
-        after_user = self._open is not None and self._open.role == "user"
-        if self._target.abilities.mid_system and after_user:
+        fits = self._open is not None and self._open.role in ("user", "system")
+        if self._target.abilities.mid_system and fits:
             self._opened("system").blocks.extend(text_block(text) for text in texts)
             return
         self._losses.approximated(turn.path)
