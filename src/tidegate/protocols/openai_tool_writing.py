@@ -17,7 +17,7 @@ from tidegate.protocols.web_search import WebSearch, is_web_search, of_tool
 
 
 class UpstreamTools(Struct, frozen=True):
-    """The tools that go up, in order. `declared` are their upstream names, `custom` those that stay custom."""
+    """The tools that go up, in order: their names upstream, and which of them stay custom."""
 
     kept: tuple[Tool, ...]
     names: ToolNames
