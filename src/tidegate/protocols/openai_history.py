@@ -23,12 +23,14 @@ def call_input(call: Call, wanted: CallKind) -> str:
 
 def failed_content(result: Result, losses: Losses) -> "str | tuple[Text | Image | File, ...]":
     """The content; of a call that failed, which only Messages can tell apart, marked as an error in words."""
-    content = result.content
+    content = result.content or ""
     if not result.is_error:
         return content
     losses.approximated(f"{result.path}.is_error")
     if isinstance(content, str):
         return _marked(content)
+    if not content:
+        return _ERROR
     for number, part in enumerate(content):
         if isinstance(part, Text):
             marked = Text(text=_marked(part.text), path=part.path)
@@ -37,11 +39,18 @@ def failed_content(result: Result, losses: Losses) -> "str | tuple[Text | Image 
 
 
 class FirstResults:
-    """Lets the first result of each call pass; more of them are dropped (conversion.md §3)."""
+    """Lets the first result of each call pass; more of them are dropped (conversion.md §3).
+
+    Some servers give every answer's calls the same ids, so a call that comes again is another call.
+    """
 
     def __init__(self, losses: Losses) -> None:
         self._losses = losses
         self._seen: set[str] = set()
+
+    def call(self, call: Call) -> None:
+        """A call stands in the history, so a result with its id is the first."""
+        self._seen.discard(call.id)
 
     def of(self, turn: Turn) -> Iterator[Result]:
         """The results in a turn, in order."""

@@ -50,7 +50,8 @@ def read_mode(word: str, path: str, refusals: Losses) -> ToolChoice | None:
 
 
 def read_allowed(allowed: dict[str, Any], path: str, inner: str, refusals: Losses) -> ToolChoice | None:
-    """A choice among some of the tools; hosted ones that it lists are not named and so do not count."""
+    """A choice among some of the tools. Hosted ones that it lists have no names, so they do not count; where
+    it lists nothing else, nothing may be called."""
     mode = read_mode(text_at(allowed, "mode", inner, refusals), path, refusals)
     listed = allowed.get("tools")
     if not isinstance(listed, list):
@@ -58,7 +59,11 @@ def read_allowed(allowed: dict[str, Any], path: str, inner: str, refusals: Losse
         return None
     names = [_name_in(tool) for _, tool in objects(listed, f"{inner}.tools", refusals)]
     found = tuple(name for name in names if name)
-    return None if mode is None else ToolChoice(mode=mode.mode, path=path, names=found)
+    if mode is None or found:
+        return mode and ToolChoice(mode=mode.mode, path=path, names=found)
+    if mode.mode is ChoiceMode.REQUIRED:
+        refusals.refuse_value(f"{inner}.tools")
+    return ToolChoice(mode=ChoiceMode.NONE, path=path)
 
 
 def named(name: str, path: str, kind: CallKind) -> ToolChoice:

@@ -5,6 +5,7 @@ from typing import Any
 from tidegate.core.conversation import Given, Tool, ToolChoice, ToolKind
 from tidegate.core.events import CallKind
 from tidegate.protocols.client_members import Members, objects, text_at, text_if_any
+from tidegate.protocols.hosted_tools import is_known
 from tidegate.protocols.losses import Losses, malformed
 from tidegate.protocols.openai_tools import named, read_allowed, read_function, read_mode, read_name
 
@@ -73,6 +74,8 @@ def _read_tool(tool: dict[str, Any], path: str, refusals: Losses) -> Tool | None
         return _read_custom(inner, path, refusals)
     if type_ in ("function", "custom"):
         refusals.refuse(malformed(f"{path}.{type_}", "an object"))
+    elif isinstance(type_, str) and not is_known(type_):
+        refusals.refuse_value(f"{path}.type", f"`{path}` is a tool of an unknown type.")
     elif isinstance(type_, str):
         return Tool(kind=ToolKind.HOSTED, path=path, type=type_, body=tool)
     else:

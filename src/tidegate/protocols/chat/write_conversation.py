@@ -73,7 +73,8 @@ def _messages(
     )
     messages = leading + writer.write(conversation.turns)
     if not messages:
-        losses.refuse(malformed("input", "a string or an array with at least one message"))
+        path = conversation.turns[0].path if conversation.turns else "input"
+        losses.refuse(malformed(path, "a message that says something"))
     return messages
 
 

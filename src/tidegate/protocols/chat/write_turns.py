@@ -58,6 +58,9 @@ class TurnWriter:
             if turn.role is Role.ASSISTANT:
                 self._flush_waiting()
                 self._answer.append(turn)
+                for block in turn.blocks:
+                    if isinstance(block, Call):
+                        self._results.call(block)
                 continue
             self._flush_answer()
             match turn.role:

@@ -8,7 +8,7 @@ from tidegate.core.protocol import Protocol
 from tidegate.protocols.base import Asked
 from tidegate.protocols.client_members import Members, read_members
 from tidegate.protocols.conversion import OpenCarrier
-from tidegate.protocols.losses import Losses
+from tidegate.protocols.losses import Losses, malformed
 from tidegate.protocols.openai_parameters import (
     read_effort,
     read_end_user,
@@ -40,6 +40,8 @@ def read_conversation(asked: Asked, open_carrier: OpenCarrier) -> Conversation |
     items = ItemReader(open_carrier, refusals)
     instructions, before = _read_instructions(members, items)
     turns = before + items.read(members.take("input"), "input")
+    if not turns:
+        refusals.refuse(malformed("input", "a string or an array with at least one message"))
     text = members.object("text") or Members({}, refusals, "text")
     conversation = Conversation(
         protocol=Protocol.RESPONSES,

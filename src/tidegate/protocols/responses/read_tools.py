@@ -8,6 +8,7 @@ from msgspec import structs
 from tidegate.core.conversation import ChoiceMode, Tool, ToolChoice, ToolKind
 from tidegate.core.events import CallKind
 from tidegate.protocols.client_members import Members, objects, text_at, text_if_any
+from tidegate.protocols.hosted_tools import is_known
 from tidegate.protocols.losses import Losses, malformed
 from tidegate.protocols.openai_tools import named, read_allowed, read_function, read_mode, read_name
 
@@ -72,8 +73,11 @@ def _read_tool(tool: dict[str, Any], path: str, refusals: Losses) -> Tool | None
                 grammar=_grammar(tool.get("format")),
                 defer_loading=tool.get("defer_loading") is True,
             )
-        case str() as hosted:
+        case str() as hosted if is_known(hosted):
             return Tool(kind=ToolKind.HOSTED, path=path, type=hosted, body=tool)
+        case str():
+            refusals.refuse_value(f"{path}.type", f"`{path}` is a tool of an unknown type.")
+            return None
         case _:  # a client may send anything
             refusals.refuse(malformed(f"{path}.type", "a string"))
             return None

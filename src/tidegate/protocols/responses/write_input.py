@@ -93,6 +93,7 @@ class InputWriter:
     def _write_block(self, block: "Call | Thought | Hosted | Image | File | Result") -> None:
         match block:
             case Call():
+                self._results.call(block)
                 self._items.append(self._call(block))
             case Thought():
                 self._write_thought(block)
@@ -106,7 +107,8 @@ class InputWriter:
     def _write_thought(self, thought: Thought) -> None:
         """Only what this group of channels made itself can be read there (conversion.md §7)."""
         carried = thought.carried
-        if carried is not None and carried.origin is Protocol.RESPONSES and thought.group == self._group:
+        ours = carried is not None and carried.origin is Protocol.RESPONSES and thought.group == self._group
+        if carried is not None and ours and isinstance(carried.value, dict):
             self._items.append(carried.value)
         else:
             self._losses.dropped(thought.path, silent=True)
