@@ -97,6 +97,7 @@ class ChatEncoder:
         self._from = 0
         """Where the text of the open or last text block begins in the content."""
         self._form: ReasoningForm | None = None
+        """In which form the open reasoning is told; None until it has said something."""
         self._part = 0
         self._details = 0
         self._call: tuple[Quoted, CallInput] | None = None
@@ -115,6 +116,8 @@ class ChatEncoder:
         if self._flow is not None and type(event) is TextDelta and event.text and not event.logprobs:
             self._said[self._block] += len(event.text)
             return self._flow.chunk(event.text)
+        if type(event) is ReasoningDelta and event.text and self._form is event.form:
+            return self._reasoning(event)
         if isinstance(event, UsageTold):
             self._usage = self._usage.merged(event.usage)
             return b""
@@ -266,7 +269,8 @@ class ChatEncoder:
         return chunks.delta({"tool_calls": [opened]})
 
     def _close(self, closed: Closed) -> bytes:
-        block, self._block, self._flow = self._block, _Block.NONE, None
+        block, self._block = self._block, _Block.NONE
+        self._flow = self._form = None
         if block is _Block.CALL:
             self._block = _Block.ENDED_CALL
             return self._settled(cut=True) if closed.cut else b""

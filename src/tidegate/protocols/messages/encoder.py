@@ -89,6 +89,7 @@ class MessagesEncoder:
         self._delta: _Delta | None = None
         """Where more of the open block goes; None until the block has been told of."""
         self._form: ReasoningForm | None = None
+        """In which form the open reasoning is told; None until it has said something."""
         self._part = 0
         self._input = CallInput(CallKind.FUNCTION, CallKind.FUNCTION)
         self._refused = Transcript()
@@ -104,6 +105,8 @@ class MessagesEncoder:
         """The events that say it; see `Encoder.encode`."""
         if type(event) is TextDelta and self._block is _Block.TEXT and self._delta is not None and event.text:
             return self._delta.event(event.text)
+        if type(event) is ReasoningDelta and event.text and self._form is event.form:
+            return self._thought(event)
         if isinstance(event, UsageTold):
             self._usage = self._usage.merged(event.usage)
             return b""
@@ -164,7 +167,6 @@ class MessagesEncoder:
                 self._block = _Block.REFUSAL
             case ReasoningOpened():
                 self._block = _Block.THINKING
-                self._form = None
             case CallOpened():
                 self._block = _Block.CALL
                 return self._open_call(self._calls.open(event))
@@ -238,6 +240,7 @@ class MessagesEncoder:
 
     def _stopped(self) -> bytes:
         self._block = _Block.NONE
+        self._form = None
         if self._delta is None:
             return b""
         self._delta = None

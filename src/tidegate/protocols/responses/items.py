@@ -1,6 +1,6 @@
 """Writes the output items of words in a Responses stream: messages and reasoning."""
 
-from tidegate.core.events import Cited, ReasoningDelta, TextDelta
+from tidegate.core.events import Cited, ReasoningDelta, ReasoningForm, TextDelta
 from tidegate.protocols.logprobs import logprob_entries
 from tidegate.protocols.responses.numbered import Delta, Events, Object, Place, closed, json_text, opened
 from tidegate.protocols.transcript import Transcript
@@ -111,6 +111,7 @@ class ReasoningItem:
         self._events = events
         self._place = place
         self._summarized = summarized
+        self._form: ReasoningForm | None = None
         self._parts: list[Transcript] = []
         self._part_told = 0
         self._delta: Delta | None = None
@@ -120,7 +121,13 @@ class ReasoningItem:
         return opened(self._events, self._place, self._item("in_progress", [], None))
 
     def grown(self, event: ReasoningDelta) -> bytes:
-        """More text; a new part of a summary is a part of its own, or stands apart in the one text."""
+        """More text; a new part of a summary is a part of its own, or stands apart in the one text.
+
+        An item that is told twice is taken in the form it began in.
+        """
+        self._form = self._form or event.form
+        if event.form is not self._form:
+            return b""
         before, text, apart = b"", event.text, bool(self._parts) and event.part != self._part_told
         self._part_told = event.part
         if apart and not self._summarized:
