@@ -82,7 +82,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     def watcher(self, candidate: Candidate | None) -> Watcher:
         """A reader for a stream of the channel; without one, a writer of error events for the caller."""
-        seed = Seed(self.world.new_id(), int(self.story.incoming.created_at))
+        seed = Seed(self.story.incoming.id.removeprefix("req_"), int(self.story.incoming.created_at))
         return self.dialect.watcher(self.asked, self.cleaner(candidate), seed)
 
     def cleaner(self, candidate: Candidate | None) -> Clean:
