@@ -14,18 +14,23 @@ from bench.dialects import PATHS
 from bench.report import report
 from bench.run import Plan, cores, run_all
 from bench.targets import NAMES, versions
-from bench.workloads import FULL, quick
+from bench.workloads import FULL, QUICK, quick
 
 _RESULTS = Path(__file__).parent / "results"
 _FILES_NEEDED = 10_000
 _ALL = ",".join(load.name for load in FULL)
+_QUICK = ",".join(QUICK)
+_TARGETS = ",".join(NAMES)
+_QUICK_TARGETS = "nginx,tidegate"
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Measures the gateway next to other proxies.")
-    parser.add_argument("--quick", action="store_true", help="about a minute, rougher figures")
-    parser.add_argument("--only", default=",".join(NAMES), help="targets (default: %(default)s)")
-    parser.add_argument("--workload", default=_ALL, help="(default: %(default)s)")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"about a minute: {_QUICK}, no LiteLLM, rougher figures"
+    )
+    parser.add_argument("--only", help=f"targets, of {_TARGETS} (default: all)")
+    parser.add_argument("--workload", help=f"workloads, of {_ALL} (default: all)")
     parser.add_argument("--protocol", default="chat", choices=tuple(PATHS), help="(default: %(default)s)")
     return parser.parse_args()
 
@@ -36,11 +41,12 @@ def main() -> None:
     began = time.monotonic()
     _allow_files()
     target_core, load_core = cores(sorted(os.sched_getaffinity(0)))
-    names = wanted.workload.split(",")
+    names = (wanted.workload or (_QUICK if wanted.quick else _ALL)).split(",")
+    only = wanted.only or (_QUICK_TARGETS if wanted.quick else _TARGETS)
     workloads = tuple(quick(load) if wanted.quick else load for load in FULL if load.name in names)
-    targets = ("direct", *(name for name in wanted.only.split(",") if name != "direct"))
-    if unknown := [name for name in targets if name not in NAMES]:
-        sys.exit(f"unknown targets {', '.join(unknown)}: there are {', '.join(NAMES)}")
+    targets = ("direct", *(name for name in only.split(",") if name != "direct"))
+    if unknown := {*targets, *names} - {*NAMES, *_ALL.split(",")}:
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; targets: {_TARGETS}; workloads: {_ALL}")
     plan = Plan(workloads, targets, wanted.protocol, target_core, load_core)
     with tempfile.TemporaryDirectory(prefix="tidegate-bench-") as folder:
         results, missing = run_all(plan, Path(folder))

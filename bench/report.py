@@ -137,6 +137,8 @@ def _honesty(workloads: Sequence[Workload], results: Results) -> str:
             late = found.lateness
             together = "–" if found.events_per_read is None else f"{found.events_per_read:.3f}"
             verdict = "ok" if both < _BUSY and not late.blocked else "SUSPECT"
+            if name == "direct" and load.arrival is Arrival.LOOP and not late.blocked:
+                verdict = "ok"  # in a closed loop nothing but the tools themselves holds them back here
             rows.append(
                 [
                     f"{load.name}, {_TITLES[name]}",

@@ -110,11 +110,11 @@ FULL = (
     ),
     Workload(
         "short",
-        "32 connections, 5 events per request, 4 ms apart",
+        "32 connections, 5 events per request, 1 ms apart",
         Arrival.LOOP,
         32,
         5,
-        0.004,
+        0.001,
         (*_BOTH, "litellm"),
         warm_up=1.5,
         rounds=2,
@@ -147,14 +147,16 @@ WARM = Workload(
 )
 
 
+QUICK = ("paced", "open", "first", "short")
+"""Those of a quick look, unless others are asked for."""
+
+
 def quick(workload: Workload) -> Workload:
     """The same workload with a shorter look at it; figures are rougher."""
     match workload.name:
-        case "paced" | "brisk" | "short" | "first":
-            return structs.replace(workload, rounds=1, seconds=3)
         case "open":
-            return structs.replace(workload, events=80, ramp=2.0, seconds=4)
+            return structs.replace(workload, events=60, ramp=1.5, warm_up=0.5, seconds=3)
         case "silent":
             return structs.replace(workload, every=14.0, ramp=2.0)
         case _:
-            return structs.replace(workload, seconds=3, warm_up=0.5)
+            return structs.replace(workload, ramp=min(workload.ramp, 1.0), warm_up=0.5, rounds=1, seconds=2)

@@ -1,6 +1,7 @@
 """Whatever the chunks and whatever happens: what a relay writes keeps the promises of the contract."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given, settings
@@ -13,13 +14,13 @@ from tidegate.core.sse import Framer
 from tidegate.engine.actions import AppendError, Complete, Failover, Keepalive, Open, Refuse, Wait
 from tidegate.engine.relay import Relay, Terms, Wording
 from tidegate.engine.signals import Limits, Phase, Progress
-from tidegate.protocols.base import Asked, Seed, Watcher
+from tidegate.protocols.base import Asked, Clean, Seed, Watcher
 from tidegate.protocols.chat.stream import ChatWatcher
 from tidegate.protocols.messages.stream import MessagesWatcher
 from tidegate.protocols.responses.stream import ResponsesWatcher
 
 TERMS = Terms(Limits(1, 1, 4, 4), Wording("timed out", "failed"), 1 << 20)
-WATCHERS = {
+WATCHERS: dict[Protocol, Callable[[Asked, Clean, Seed], Watcher]] = {
     Protocol.CHAT: ChatWatcher,
     Protocol.RESPONSES: ResponsesWatcher,
     Protocol.MESSAGES: MessagesWatcher,
@@ -103,7 +104,7 @@ def streams(draw: DrawFn) -> tuple[Protocol, list[bytes], int]:
 
 def relay_for(protocol: Protocol, phase: Phase = Phase.SILENT) -> tuple[Relay, Progress]:
     progress = Progress(accepted_at=0, attempt_at=0, heard_at=0, wrote_at=0, phase=phase)
-    watcher: Watcher = WATCHERS[protocol](asked(protocol), str, Seed("x" * 24, 1))
+    watcher = WATCHERS[protocol](asked(protocol), str, Seed("x" * 24, 1))
     return Relay(watcher, progress, TERMS, lambda body: body), progress
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.protocols.frames import asked, frames
 
@@ -81,6 +81,7 @@ def fresh(protocol: Protocol, *, wants: bool) -> Watcher:
     return dialect_of(protocol).watcher(request, CLEAN, Seed("s" * 24, 1))
 
 
+@settings(deadline=None)
 @given(protocols, st.booleans(), st.lists(st.tuples(payloads, lines), max_size=6))
 def test_reading_never_fails_and_writes_whole_events(
     protocol: Protocol, wants: bool, events: list[tuple[dict[str, Any], str]]
@@ -137,6 +138,7 @@ shapes = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(protocols, st.text(max_size=30), shapes)
 def test_a_secret_in_an_error_never_goes_out(protocol: Protocol, around: str, shape: Any) -> None:
     said = f"{around} upstream-credential-1 {around}"

@@ -74,6 +74,11 @@ def _border(token: Secret) -> Middleware:
 
     @web.middleware
     async def border(request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = await answered(request, handler)
+        response.headers["server"] = "tidegate"  # in place of aiohttp's own, which tells versions
+        return response
+
+    async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             _check_token(request, expected)
             return await handler(request)

@@ -39,7 +39,12 @@ def origin(raw: object) -> str | Wrong:
 def database_url(raw: object) -> Secret | Wrong:
     """Where rows are kept; may hold a password."""
     mend = 'write "sqlite:///tidegate.db" or "postgresql://user:password@host/name"'
-    return _secret_url(raw, _DATABASES, mend)
+    read = _secret_url(raw, _DATABASES, mend)
+    if isinstance(read, Secret) and read.reveal().startswith("sqlite:"):
+        path = read.reveal().removeprefix("sqlite://")
+        if not path.startswith("/") or path in ("/", "/:memory:") or "?" in path:
+            return Wrong("names no file", 'write "sqlite:///relative.db" or "sqlite:////absolute/path.db"')
+    return read
 
 
 def redis_url(raw: object) -> Secret | Wrong:

@@ -60,6 +60,9 @@ def database(table: Table) -> Database:
         url=table.read("url", addresses.database_url, default.url),
         retention=table.read("retention", values.seconds, default.retention),
     )
+    if read.url.reveal().startswith("postgresql:"):
+        message = "names PostgreSQL, which this version does not use yet: the gateway will not start"
+        table.report.warning((*table.path, "url"), message, 'write "sqlite:///tidegate.db"')
     table.close()
     return read
 

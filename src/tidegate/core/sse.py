@@ -69,6 +69,8 @@ class Framer:
             self._skip_lf = False
             if chunk[0] == _LF:
                 chunk = chunk[1:]
+        elif not self._pending and _is_one_data_line(chunk) and len(chunk) <= self._limit:
+            return [Frame(chunk, chunk[6:-2], None, None, Form.PLAIN)]
         frames: list[Frame] = []
         try:
             if not self._pending and b"\r" not in chunk:
@@ -141,6 +143,17 @@ def reframed(frame: Frame, event: bytes | None) -> bytes:
     name = b"" if event is None else b"event: " + event + b"\n"
     identifier = b"" if frame.id is None else b"id: " + frame.id + b"\n"
     return name + identifier + b"data: " + frame.data.replace(b"\n", b"\ndata: ") + b"\n\n"
+
+
+def _is_one_data_line(chunk: bytes) -> bool:
+    """The read that nearly every event is: `data: …` LF LF in ASCII, by itself."""
+    return (
+        chunk.startswith(b"data: ")
+        and chunk.endswith(b"\n\n")
+        and chunk.find(b"\n") == len(chunk) - 2
+        and chunk.isascii()
+        and b"\r" not in chunk
+    )
 
 
 def _says_more(chunk: bytes, start: int, end: int) -> bool:

@@ -106,6 +106,17 @@ class Relay:
         action = decide(self._progress, Quiet(), now, self._terms.limits)
         return action, self._end_by(action)
 
+    @property
+    def shortest_limit(self) -> float:
+        """Seconds within which no new deadline can arise: each lies one of the limits ahead of an event."""
+        limits = self._terms.limits
+        times = (limits.commit_after, limits.keepalive, limits.first_event, limits.idle, limits.usage_wait)
+        return min(time for time in times if time > 0)
+
+    def release(self) -> None:
+        """Nothing more will be fed: let go of what may hold this relay in turn."""
+        self._replay = _never
+
     def _end_by(self, action: Action) -> bytes:
         match action:
             case AppendError(failure):
@@ -231,6 +242,11 @@ class Relay:
             return b""
         self.ended = AppendError(failure)
         return own_event
+
+
+def _never(body: bytes) -> bytes | Failure:
+    del body
+    return _upstream("the attempt is over")
 
 
 def _upstream(message: str) -> Failure:

@@ -110,11 +110,16 @@ class StreamAttempt:
             call.cancel()
             raise
         finally:
+            # Call, sink and relay hold each other: let go, or only the collector would free them.
+            self._call = None
             self._pipe.attach(None)
+            self.relay.release()
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         """See `Sink`."""
         self.refusal.begin(status, headers, self._clock())
+        if self.refusal.told:
+            self.wake_at = 0.0
 
     def on_body(self, data: bytes) -> None:
         """See `Sink`."""
@@ -154,7 +159,8 @@ class StreamAttempt:
         action, out = self.relay.quiet(now)
         match action:
             case Wait(until):
-                self.wake_at = min(until, now + LONGEST_SLEEP)
+                sleep = LONGEST_SLEEP if self.refusal.told else self.relay.shortest_limit
+                self.wake_at = min(until, now + sleep)
             case Open() | Keepalive():
                 if self._progress.phase is Phase.SILENT:
                     self._progress.phase = Phase.OPENED
@@ -226,6 +232,8 @@ class WholeAttempt:
         except asyncio.CancelledError:
             call.cancel()
             raise
+        finally:
+            self._call = None
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         """See `Sink`."""

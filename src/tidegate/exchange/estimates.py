@@ -1,5 +1,7 @@
 """Counts tokens by the tokenizer where an upstream told none."""
 
+import asyncio
+
 from msgspec import structs
 
 from tidegate.core.conversation import Conversation, Image, Result, Text
@@ -10,6 +12,8 @@ from tidegate.protocols.base import Asked, Dialect
 
 IMAGE_TOKENS = 1_000
 """What one image counts in an estimate: near what providers charge for a middling picture."""
+INLINE_BODY = 32_768
+"""Bytes of a request that are looked through at once, in about 1 ms: a thread would cost more."""
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -26,9 +30,16 @@ async def estimate(
 
 
 async def estimate_prompt(dialect: Dialect, asked: Asked, tokenizer: Tokenizer) -> int:
-    """The tokens of the prompt by the tokenizer, at least one."""
-    texts = await tokenizer.count(dialect.prompt_texts(asked))
-    return max(1, texts + IMAGE_TOKENS * dialect.image_count(asked))
+    """The tokens of the prompt by the tokenizer, at least one. A long one is not read on the event loop."""
+    if len(asked.body) > INLINE_BODY:
+        texts, images = await asyncio.to_thread(_read_prompt, dialect, asked)
+    else:
+        texts, images = _read_prompt(dialect, asked)
+    return max(1, await tokenizer.count(texts) + IMAGE_TOKENS * images)
+
+
+def _read_prompt(dialect: Dialect, asked: Asked) -> tuple[list[str], int]:
+    return list(dialect.prompt_texts(asked)), dialect.image_count(asked)
 
 
 def guess_prompt(conversation: Conversation) -> int:

@@ -99,7 +99,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     def watcher(self, prepared: Prepared | None) -> Watcher:
         """A reader for a stream of the channel; without one, a writer of error events for the caller."""
-        seed = Seed(self.world.new_id(), int(self.story.incoming.created_at))
+        seed = Seed(self.story.incoming.id.removeprefix("req_"), int(self.story.incoming.created_at))
         if prepared is None:
             return self.dialect.watcher(self.asked, self.cleaner(None), seed)
         cleaner = self.cleaner(prepared.candidate)

@@ -35,7 +35,7 @@ class Stream(Struct, kw_only=True):
     def of(cls, request: Request, pipe: ClientPipe) -> "Stream":
         """A request of which nothing has been tried."""
         settings = request.snapshot.settings
-        start = request.story.incoming.accepted_at
+        start = request.world.clock()
         limits = settings.limits(request.snapshot.catalog.model(request.asked.model))
         return cls(
             request=request,

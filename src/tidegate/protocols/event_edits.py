@@ -34,11 +34,11 @@ def with_model(data: bytes, model: str, inside: str | None = None) -> bytes:
     return json_text.replaced(data, [(start + at, start + to, msgspec.json.encode(model))])
 
 
-def with_top_model(data: bytes, model: str) -> bytes:
-    """As `with_model`, quicker, for an object that is known to have a `model` at the top."""
+def with_known_model(data: bytes, model: str, inside: str | None = None) -> bytes:
+    """As `with_model`, quicker, for an object that is known to have a `model` at that place."""
     only = _MODEL.search(data) if data.count(b'"model"') == 1 and _ESCAPED not in data else None
     if only is None:
-        return with_model(data, model)
+        return with_model(data, model, inside)
     return data[: only.start(1)] + msgspec.json.encode(model) + data[only.end(1) :]
 
 

@@ -57,6 +57,8 @@ def order(
                 usable.append(attempt)
             case Skipped() as skip:
                 skipped.append(skip)
+    if len(usable) < 2 and prefer_group is None:
+        return Plan(attempts=tuple(usable), skipped=tuple(skipped))
     ordered: list[Attempt] = []
     for tier in _tiers(usable, prefer_group):
         ordered.extend(_shuffled(tier, draw))

@@ -19,7 +19,7 @@ from tidegate.storage.database import Database, DatabaseUnusable, insert_text, p
 
 log = logging.getLogger("tidegate.storage")
 
-WINDOW = 0.03
+WINDOW = 0.06
 """Seconds for which rows are gathered before they are written together."""
 
 BOUND = 50_000

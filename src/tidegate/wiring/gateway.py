@@ -1,12 +1,13 @@
 """Builds one running gateway from a config: every part, connected."""
 
 import asyncio
+import itertools
 import os
 import secrets
 import socket
 import ssl
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import web
@@ -53,6 +54,7 @@ class Gateway:
         tokenizer: BpeTokenizer,
         admin: web.AppRunner | None,
     ) -> None:
+        ids = _Ids()
         self.config = config
         self._secret = secret
         self._storage = storage
@@ -61,11 +63,11 @@ class Gateway:
         self._admin = admin
         self._servers: list[asyncio.Server] = []
         self._health = Health(_breaker_rules(config))
-        world = _world(upstream, self._health, tokenizer)
+        world = _world(upstream, self._health, tokenizer, ids)
         settlement = Settlement(storage.journal, storage.ownership, time.monotonic, log_request)
         self.exchange = Exchange(world, _snapshot(config, secret), settlement, storage.ownership)
         directory = Directory(self.exchange, storage.ready, int(time.time()))
-        self._plane = DataPlane(self.exchange, directory, _server_rules(config), _new_id, self._others)
+        self._plane = DataPlane(self.exchange, directory, _server_rules(config), ids, self._others)
         self._factory = ConnectionFactory(
             self._plane,
             answer=self._plane.bad_http,
@@ -152,7 +154,7 @@ async def open_gateway(config: Config, secret: Secret) -> Gateway:
     return Gateway(config, secret, storage, upstream, tokenizer, admin)
 
 
-def _world(upstream: HttpUpstream, health: Health, tokenizer: BpeTokenizer) -> World:
+def _world(upstream: HttpUpstream, health: Health, tokenizer: BpeTokenizer, ids: Callable[[], str]) -> World:
     return World(
         upstream=upstream,
         health=health,
@@ -160,7 +162,7 @@ def _world(upstream: HttpUpstream, health: Health, tokenizer: BpeTokenizer) -> W
         clock=time.monotonic,
         wall=time.time,
         tokenizer=tokenizer,
-        new_id=_new_id,
+        new_id=ids,
     )
 
 
@@ -202,6 +204,16 @@ def _tls(config: Config) -> ssl.SSLContext | None:
     return context
 
 
-def _new_id() -> str:
-    """27 hex digits that rise with time, so that the database adds a row's id at the end of its index."""
-    return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
+class _Ids:
+    """27 hex digits that rise with time, so that the database adds a row's id at the end of its index.
+
+    Random by process and counted within it: made after a fork, so that no two workers share a sequence.
+    """
+
+    def __init__(self) -> None:
+        self._process = secrets.token_hex(5)
+        self._numbers = itertools.count(secrets.randbits(16))
+
+    def __call__(self) -> str:
+        number = next(self._numbers) & 0xFFFFFF
+        return f"{time.time_ns() // 1_000_000:011x}{self._process}{number:06x}"

@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from tidegate.core.secret import Secret
@@ -18,18 +19,22 @@ def own_secret(configured: Secret | None, database_url: str) -> Secret:
     if configured is not None:
         return configured
     path = _path(database_url)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read(path)
-    made = secrets.token_hex(32)
+    if not path.exists():
+        _make(path)
+    return _read(path)
+
+
+def _make(path: Path) -> None:
+    """The file appears with its content or not at all, also when two processes start at once."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "w") as file:
-            file.write(made + "\n")
-    except OSError:
-        path.unlink()  # an empty file would be the secret of the next start
-        raise
-    return Secret(made)
+            file.write(secrets.token_hex(32) + "\n")
+        with suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        draft.unlink()
 
 
 def _read(path: Path) -> Secret:

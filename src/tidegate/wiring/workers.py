@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from threading import Thread
 from typing import NoReturn, TypeAlias
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class _Crew:
         self._work = work
         self._pids: set[int] = set()
         self._reader, self._writer = os.pipe()
+        self._lifeline, self._grip = os.pipe()  # nobody writes: it ends when this process does
         self.stopping = False
 
     def start(self) -> None:
@@ -72,6 +74,10 @@ class _Crew:
     def _be_worker(self) -> NoReturn:
         code = 1
         try:
+            # Ctrl-C goes to all of a terminal's group: a worker in it would be told twice, and hurry.
+            os.setpgid(0, 0)
+            os.close(self._grip)
+            Thread(target=self._end_with_supervisor, daemon=True).start()
             for number in _PASSED_ON:
                 signal.signal(number, signal.SIG_DFL)
             # SIGHUP waits until the worker is ready: before, nothing answers it, and it would be the end.
@@ -82,6 +88,11 @@ class _Crew:
             log.exception("a worker failed")
         finally:
             os._exit(code)
+
+    def _end_with_supervisor(self) -> None:
+        """A supervisor that was killed leaves no worker behind to hold the port."""
+        os.read(self._lifeline, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def _tell_ready(self) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)

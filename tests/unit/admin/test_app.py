@@ -139,6 +139,7 @@ async def test_without_the_token_nothing_is_told(
     async with client.get(f"/admin/v1/{path}", headers=headers) as answer:
         assert answer.status == 401
         assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert answer.headers["server"] == "tidegate"
         assert answer.content_type == "application/problem+json"
         text = await answer.text()
     assert TOKEN not in text

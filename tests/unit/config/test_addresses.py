@@ -59,6 +59,15 @@ def test_database_urls(raw: str) -> None:
     assert addresses.database_url(raw) == Secret(raw)
 
 
+@pytest.mark.parametrize(
+    "raw", ["sqlite:///", "sqlite:///:memory:", "sqlite:///a.db?mode=ro", "sqlite://a.db"]
+)
+def test_an_sqlite_url_names_a_file(raw: str) -> None:
+    wrong = addresses.database_url(raw)
+    assert isinstance(wrong, Wrong)
+    assert wrong.message == "names no file"
+
+
 @pytest.mark.parametrize("raw", ["postgres://u:hunter2@h/db", "tidegate.db", "mysql://h", "sqlite://", 1])
 def test_other_database_urls_are_told_without_the_password(raw: object) -> None:
     wrong = addresses.database_url(raw)

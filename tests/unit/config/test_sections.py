@@ -54,6 +54,13 @@ def test_an_empty_file_has_the_defaults(tmp_path: Path) -> None:
     assert [warning.key for warning in config.warnings] == ["channels", "keys"]
 
 
+def test_a_database_that_this_version_cannot_use_is_told(tmp_path: Path) -> None:
+    config = read(tmp_path, '[database]\nurl = "postgresql://user:hunter2@host/name"\n')
+    told = [str(warning) for warning in config.warnings if warning.key == "database.url"]
+    assert len(told) == 1
+    assert "hunter2" not in told[0]
+
+
 def test_every_setting_of_the_single_tables_is_read(tmp_path: Path) -> None:
     (tmp_path / "cert.pem").write_text("cert")
     (tmp_path / "key.pem").write_text("key")

@@ -2,16 +2,18 @@
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.unit.exchange.said import MESSAGES
 from tests.unit.exchange.scene import Scene, turns
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.core.usage import Usage
-from tidegate.exchange.settlement import IMAGE_TOKENS, estimate_prompt
+from tidegate.exchange.settlement import IMAGE_TOKENS, INLINE_BODY, estimate_prompt
 from tidegate.exchange.story import Story, Told
 from tidegate.protocols.base import Asked
 from tidegate.protocols.registry import dialect_of
@@ -32,6 +34,20 @@ async def test_a_prompt_is_estimated_by_words_and_images_and_never_at_nothing() 
     assert await estimate_prompt(dialect, asked(), scene.tokenizer) == 3
     assert await estimate_prompt(dialect, asked([image, image]), scene.tokenizer) == 2 * IMAGE_TOKENS
     assert await estimate_prompt(dialect, asked(" "), scene.tokenizer) == 1
+
+
+@pytest.mark.parametrize(("size", "inline"), [(100, True), (2 * INLINE_BODY, False)])
+async def test_a_long_prompt_is_not_read_on_the_event_loop(size: int, inline: bool) -> None:
+    read_on: list[int] = []
+
+    def images(request: Asked) -> int:
+        read_on.append(threading.get_ident())
+        return 1
+
+    dialect = structs.replace(dialect_of(M), image_count=images)
+    tokens = await estimate_prompt(dialect, asked("word " * (size // 5)), Scene().tokenizer)
+    assert tokens == size // 5 + IMAGE_TOKENS
+    assert (read_on == [threading.get_ident()]) is inline
 
 
 class Requested:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.protocols.frames import frame
 
@@ -57,6 +57,7 @@ def test_the_model_is_set_in_its_place_alone(data: bytes, inside: str | None, ex
     assert with_model(data, "p", inside) == expected
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_name_of_a_model_is_written_as_json(name: str) -> None:
     name = name.encode("utf-8", "replace").decode()

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
@@ -75,6 +75,7 @@ def test_numbers_out_of_range_are_numbers() -> None:
     }
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=3),
@@ -89,6 +90,7 @@ def test_salvage_gives_the_shape_or_nothing(value: object) -> None:
     assert isinstance(found, Outer) if isinstance(value, dict) else found is None
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_no_bytes_raise(text: bytes) -> None:
     read(DECODER, Outer, text)

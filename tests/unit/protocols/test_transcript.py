@@ -2,12 +2,13 @@
 
 import sys
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidegate.protocols.transcript import Transcript
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=5), max_size=400))
 def test_all_pieces_in_order(pieces: list[str]) -> None:
     transcript = Transcript()

@@ -12,7 +12,7 @@ from tidegate.protocols.base import Asked, Clean, Said, Seed
 from tidegate.protocols.chat import errors, usage, wire
 from tidegate.protocols.chat.answer import said, tells_failure
 from tidegate.protocols.cleaning import cleaned_failure
-from tidegate.protocols.event_edits import cleaned, with_data, with_model, with_top_model
+from tidegate.protocols.event_edits import cleaned, with_data, with_known_model, with_model
 from tidegate.protocols.loose import mapping
 from tidegate.protocols.reading import load
 from tidegate.protocols.transcript import Transcript
@@ -84,7 +84,7 @@ class ChatWatcher:
             return frame.raw if plain else reframed(frame, None)
         if plain and frame.raw.startswith(self._prefix):
             return self._renamed + frame.raw[len(self._prefix) :]
-        renamed = with_data(frame, with_top_model(frame.data, self._asked.model), None)
+        renamed = with_data(frame, with_known_model(frame.data, self._asked.model), None)
         if plain:
             self._remember_prefix(frame.raw, renamed)
         return renamed

@@ -5,7 +5,7 @@ from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage
 from tidegate.protocols.base import Asked, Clean, Said, Seed
 from tidegate.protocols.cleaning import cleaned_failure
-from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_model
+from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_known_model
 from tidegate.protocols.loose import mapping
 from tidegate.protocols.messages import errors, usage, wire
 from tidegate.protocols.reading import load
@@ -65,7 +65,7 @@ class MessagesWatcher:
             return self._outgoing_error(frame)
         message = event.message
         if message is not None and message.model is not None and message.model != self._asked.model:
-            return with_data(frame, with_model(frame.data, self._asked.model, "message"), name)
+            return with_data(frame, with_known_model(frame.data, self._asked.model, "message"), name)
         if frame.form is Form.PLAIN and frame.event == name:
             return frame.raw
         return reframed(frame, name)

@@ -7,7 +7,7 @@ from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Said, Seed
 from tidegate.protocols.cleaning import cleaned_failure
-from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_model
+from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_known_model
 from tidegate.protocols.loose import mapping
 from tidegate.protocols.reading import load
 from tidegate.protocols.responses import errors, usage, wire
@@ -86,7 +86,7 @@ class ResponsesWatcher:
             return self.error_event(cleaned_failure(failure, self._clean))
         response = event.response
         if response is not None and response.model is not None and response.model != self._asked.model:
-            data = with_model(data, self._asked.model, "response")
+            data = with_known_model(data, self._asked.model, "response")
         if data is not frame.data and data != frame.data:
             return with_data(frame, data, name)
         if frame.form is Form.PLAIN and frame.event == name:

@@ -1,0 +1,21 @@
+"""The demo's config is a good one."""
+
+import os
+from pathlib import Path
+
+from tidegate.config import build_catalog, load
+from tidegate.core.protocol import Protocol
+from tidegate.wiring.demo import _config
+
+
+def test_every_protocol_has_a_channel_and_the_key_works(tmp_path: Path) -> None:
+    urls = {protocol: f"http://127.0.0.1:1/{protocol.value}" for protocol in Protocol}
+    path = tmp_path / "tidegate.toml"
+    path.write_text(_config(tmp_path, "sk-tg-demo", urls))
+    config = load(path, os.environ)
+    assert {channel.protocol for channel in config.channels} == set(Protocol)
+    assert [channel.models for channel in config.channels] == [{"sim*": "sim*"}] * 3
+    found = build_catalog(config).find_key("sk-tg-demo")
+    assert found is not None
+    assert found.name == "demo"
+    assert str(tmp_path) in config.database.url.reveal()
