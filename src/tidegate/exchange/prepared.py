@@ -11,7 +11,10 @@ from tidegate.protocols.carrier import opener
 from tidegate.protocols.conversion import Target, Written
 from tidegate.protocols.pairs import halves_of
 from tidegate.protocols.registry import dialect_of
-from tidegate.routing.catalog import Candidate, Catalog, Key
+from tidegate.routing.catalog import Candidate, Catalog, Channel, Key, UpstreamStream
+
+LONG_ANSWER = 16_384
+"""Tokens; a caller who allows more gets a whole answer that was fetched as a stream, where the channel may."""
 
 
 class Crossing(Struct, frozen=True):
@@ -74,7 +77,9 @@ class Preparer:
 
     def _convert(self, conversation: Conversation, candidate: Candidate) -> Prepared | Failure:
         channel = candidate.channel
-        written = halves_of(channel.protocol).write_conversation(conversation, self._target(candidate))
+        written = halves_of(channel.protocol).write_conversation(
+            conversation, self._target(conversation, candidate)
+        )
         if isinstance(written, Failure):
             return written
         refused = warnings.strict(written.losses) if self._key.conversion is Conversion.STRICT else None
@@ -93,7 +98,7 @@ class Preparer:
             crossing=Crossing(conversation, written),
         )
 
-    def _target(self, candidate: Candidate) -> Target:
+    def _target(self, conversation: Conversation, candidate: Candidate) -> Target:
         channel = candidate.channel
         model = self._catalog.model(self._asked.model)
         return Target(
@@ -108,5 +113,12 @@ class Preparer:
             ),
             max_output_tokens=model.max_output_tokens
             or abilities.default_max_output_tokens(candidate.upstream_model),
-            stream=self._asked.stream,
+            stream=self._asked.stream or _may_be_long(conversation, channel),
         )
+
+
+def _may_be_long(conversation: Conversation, channel: Channel) -> bool:
+    """Whether a whole answer is better fetched as a stream: a long one would die on an idle connection."""
+    limit = conversation.sampling.max_output_tokens
+    long = limit is not None and limit.value > LONG_ANSWER
+    return long and channel.upstream_stream is UpstreamStream.AUTO
