@@ -14,7 +14,7 @@ from tidegate.protocols.registry import dialect_of
 from tidegate.routing.catalog import Candidate, Catalog, Channel, Key, UpstreamStream
 
 LONG_ANSWER = 16_384
-"""Tokens; a caller who allows more gets a whole answer that was fetched as a stream, where the channel may."""
+"""Tokens; whoever allows more gets a whole answer that was fetched as a stream, if the channel may."""
 
 
 class Crossing(Struct, frozen=True):
