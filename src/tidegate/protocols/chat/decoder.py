@@ -111,7 +111,7 @@ class ChatDecoder(StreamDecoder):
         self._read_chunk(chunk, data)
 
     def _read_chunk(self, chunk: heard.Chunk, data: bytes) -> None:
-        if chunk.choices or chunk.usage is not None:
+        if chunk.choices or chunk.usage is not None or chunk.x_groq is not None:
             self._start(chunk)
         for choice in chunk.choices or ():
             if choice.index == 0:

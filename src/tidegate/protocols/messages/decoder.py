@@ -118,7 +118,7 @@ class MessagesDecoder(StreamDecoder):
     def _tell_usage(self, usage: Usage) -> None:
         """Counts are cumulative: each one that is told replaces the one before."""
         merged = usage if self._usage is None else self._usage.merged(usage)
-        if merged != self._usage:
+        if merged not in (self._usage, Usage()):
             self._usage = merged
             self._blocks.tell(UsageTold(merged))
 

@@ -64,7 +64,7 @@ class ResponsesDecoder(StreamDecoder):
             case _ if kind in _TERMINALS:
                 self._conclude(kind, mapping(event.response), data)
             case "response.output_item.added":
-                self._begin(mapping(event.item), event.output_index, data)
+                self._add(mapping(event.item), event.output_index, data)
             case "response.output_item.done":
                 self._finish_item(mapping(event.item), event.output_index, data)
             case _:  # steps of hosted tools, keepalives, and events that this version does not know
@@ -75,19 +75,23 @@ class ResponsesDecoder(StreamDecoder):
             self._started = True
             self._blocks.tell(Started(text(response.get("id")), text(response.get("service_tier"))))
 
+    def _add(self, item: Object, index: int | None, data: bytes) -> None:
+        """An item begins, unless it is told once more."""
+        known = None if index is None else self._open.get(index)
+        if known is None or known.id is None or (known.type, known.id) != (item.get("type"), item.get("id")):
+            self._begin(item, index, data)
+
     def _begin(self, item: Object, index: int | None, data: bytes) -> Item:
-        """A new item. One that is open at its place is over: some servers give every item the same."""
+        """A new item. One that is open at its place is over: some servers number every item alike."""
         if not self._started:
             raise Broken("an item of the upstream begins before its response")
-        former = None if index is None else self._open.get(index)
         begun = item_of(item, index, self._ids, data)
-        if former is not None:
-            former.ended = True
-        self._items.append(begun)
+        if index is not None:
+            _abandon(self._open.get(index))
+            self._open[index] = begun
         if begun.id is not None:
             self._by_id[begun.id] = begun
-        if index is not None:
-            self._open[index] = begun
+        self._items.append(begun)
         self._blocks.begin(begun)
         return begun
 
@@ -127,28 +131,29 @@ class ResponsesDecoder(StreamDecoder):
         self._start(response)
         is_cut = kind == "response.incomplete" or status == "incomplete"
         output = mappings(response.get("output"))
-        self._complete(output, data)
+        self._complete(output, data, cut=is_cut)
         self._check_open(output, cut=is_cut)
         usage = with_searches(read_usage(response.get("usage")), response.get("tool_usage"))
         if usage is not None:
             self._blocks.tell(UsageTold(usage))
         self._end(Finished(self._stop(response, cut=is_cut)), cut=is_cut)
 
-    def _complete(self, output: list[Object], data: bytes) -> None:
+    def _complete(self, output: list[Object], data: bytes, *, cut: bool) -> None:
         """Take from the final output what was not streamed, and what of it is still open."""
         partners = self._partners(output)
-        for place, item in enumerate(output):
+        for place, item in enumerate(output, start=1):
             partner = partners.get(place) or self._begin(item, None, data + b"%d" % place)
             if not partner.ended:
-                partner.finish(item)
+                is_last = place == len(output) and item.get("status") is None
+                partner.finish(item, cut=cut and is_last)
         self._blocks.advance()
 
     def _partners(self, output: list[Object]) -> dict[int, Item]:
-        """The item that was streamed for each final one: that of its id, else the next of its type."""
+        """The item that was streamed for each final one, by its place from 1: that of its id, else of its type."""
         known = {(item.type, item.id): item for item in self._items if item.id is not None}
         found = {
             place: partner
-            for place, item in enumerate(output)
+            for place, item in enumerate(output, start=1)
             if (partner := known.pop((text(item.get("type")) or "", text(item.get("id")) or ""), None))
             is not None
         }
@@ -157,17 +162,18 @@ class ResponsesDecoder(StreamDecoder):
         for each in self._items:
             if id(each) not in taken:
                 left.setdefault(each.type, deque()).append(each)
-        for place, item in enumerate(output):
+        for place, item in enumerate(output, start=1):
             queue = left.get(text(item.get("type")) or "")
             if place not in found and queue:
                 found[place] = queue.popleft()
         return found
 
     def _check_open(self, output: list[Object], *, cut: bool) -> None:
-        """An item that is neither done nor in the final output was lost, unless there is none to stand in."""
+        """An item that is neither done nor in the final output was lost, unless the output is left out."""
         for item in self._items:
-            is_told = isinstance(item, MessageItem | ReasoningItem) and item.has_spoken and not output
-            if not item.ended and not cut and type(item) is not Item and not is_told:
+            if item.ended or cut or not isinstance(item, MessageItem | ReasoningItem | CallItem):
+                continue
+            if output or isinstance(item, CallItem) or not item.has_spoken:
                 raise Broken("an output item of the upstream was never done")
 
     def _stop(self, response: Object, *, cut: bool) -> Stop:
@@ -178,3 +184,11 @@ class ResponsesDecoder(StreamDecoder):
             return Stop.TOOL_CALLS
         refused = any(isinstance(item, MessageItem) and item.refused for item in self._items)
         return Stop.REFUSAL if refused else Stop.END
+
+
+def _abandon(item: Item | None) -> None:
+    """Another item took its place before it was done. Raises Broken if a call may be in the middle."""
+    if isinstance(item, CallItem):
+        raise Broken("a tool call of the upstream was never done")
+    if item is not None:
+        item.ended = True
