@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.protocols.asking import abilities, opener, target
-from tests.unit.protocols.test_request_corpus import READ, WRITE, recorded, scenario
+from tests.unit.protocols.asking import READ, WRITE, abilities, opener, target
+from tests.unit.protocols.test_request_corpus import recorded, scenario
 
 from tidegate.core.capability import ReplayReasoning, UnsupportedTools
 from tidegate.core.conversation import Conversation

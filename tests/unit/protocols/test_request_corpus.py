@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.protocols.asking import (
     PAIRS,
+    READ,
+    WRITE,
     asked,
     conversation_of,
     opener,
@@ -19,24 +21,8 @@ from tests.unit.protocols.asking import (
 from tidegate.core.capability import ReplayReasoning
 from tidegate.core.events import Opaque
 from tidegate.core.protocol import Protocol
-from tidegate.protocols.chat import read_conversation as read_chat
-from tidegate.protocols.chat import write_conversation as write_chat
-from tidegate.protocols.conversion import ReadConversation, WriteConversation, Written
-from tidegate.protocols.messages import read_conversation as read_messages
-from tidegate.protocols.messages import write_conversation as write_messages
-from tidegate.protocols.responses import read_conversation as read_responses
-from tidegate.protocols.responses import write_conversation as write_responses
+from tidegate.protocols.conversion import Written
 
-READ: dict[Protocol, ReadConversation] = {
-    Protocol.CHAT: read_chat.read_conversation,
-    Protocol.RESPONSES: read_responses.read_conversation,
-    Protocol.MESSAGES: read_messages.read_conversation,
-}
-WRITE: dict[Protocol, WriteConversation] = {
-    Protocol.CHAT: write_chat.write_conversation,
-    Protocol.RESPONSES: write_responses.write_conversation,
-    Protocol.MESSAGES: write_messages.write_conversation,
-}
 ORIGINS = {"messages": Protocol.MESSAGES, "responses": Protocol.RESPONSES, "chat": Protocol.CHAT}
 BUDGET = ["approximated:thinking.budget_tokens"]
 WARNINGS = {
