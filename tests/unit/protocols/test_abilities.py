@@ -26,33 +26,33 @@ def answer(name: str, protocol: Protocol, model: str = "some-model", **told: Any
     return getattr(resolve(protocol, model, Capabilities(**told), NOTHING), name)
 
 
-@pytest.mark.parametrize(
-    ("name", "answers"),
-    [
-        ("max_tokens_field", (MaxTokensField.MAX_COMPLETION_TOKENS,) * 3),
-        ("sampling", (True, True, True)),
-        ("thinking", (Thinking.NONE,) * 3),
-        ("efforts", ((), tuple(Effort), tuple(Effort))),
-        ("prefill", (True, True, True)),
-        ("mid_system", (False, False, False)),
-        ("developer_role", (False, False, False)),
-        ("instructions_required", (False, False, False)),
-        ("structured_output", (True, True, True)),
-        ("custom_tools", (False, True, False)),
-        ("web_search", (False, False, False)),
-        ("reasoning_summary", (True, True, True)),
-        ("replay_reasoning", (ReplayReasoning.NEVER,) * 3),
-        ("tool_name_max", (64, 128, 128)),
-        ("unsupported_tools", (DROP, DROP, DROP)),
-    ],
-)
+DEFAULTS: list[tuple[str, tuple[Any, Any, Any]]] = [
+    ("max_tokens_field", (MaxTokensField.MAX_COMPLETION_TOKENS,) * 3),
+    ("sampling", (True, True, True)),
+    ("thinking", (Thinking.NONE,) * 3),
+    ("efforts", ((), tuple(Effort), tuple(Effort))),
+    ("prefill", (True, True, True)),
+    ("mid_system", (False, False, False)),
+    ("developer_role", (False, False, False)),
+    ("instructions_required", (False, False, False)),
+    ("structured_output", (True, True, True)),
+    ("custom_tools", (False, True, False)),
+    ("web_search", (False, False, False)),
+    ("reasoning_summary", (True, True, True)),
+    ("replay_reasoning", (ReplayReasoning.NEVER,) * 3),
+    ("tool_name_max", (64, 128, 128)),
+    ("unsupported_tools", (DROP, DROP, DROP)),
+]
+"""On chat, responses and messages."""
+
+
+@pytest.mark.parametrize(("name", "answers"), DEFAULTS)
 def test_defaults_of_an_unknown_model(name: str, answers: tuple[Any, Any, Any]) -> None:
     assert tuple(answer(name, protocol) for protocol in (C, R, M)) == answers
 
 
 def test_every_question_has_its_default_tested() -> None:
-    [mark] = test_defaults_of_an_unknown_model.pytestmark  # type: ignore[attr-defined]
-    assert {row[0] for row in mark.args[1]} == {field.name for field in msgspec.structs.fields(Abilities)}
+    assert {name for name, _ in DEFAULTS} == {field.name for field in msgspec.structs.fields(Abilities)}
 
 
 def test_what_is_known_of_the_family_comes_before_the_default() -> None:

@@ -100,11 +100,20 @@ def failure() -> Failure:
     ],
 )
 def test_other_blocks_are_not_cut(block: tuple[Event, ...]) -> None:
-    assert cut(("X",), *block, END) == [*block, END]
+    events: tuple[Event, ...] = (*block, END)
+    assert cut(("X",), *events) == list(events)
 
 
 def test_a_stop_string_does_not_reach_over_two_blocks() -> None:
-    events = [TextOpened(), TextDelta("aS"), Closed(), TextOpened(), TextDelta("Tb"), Closed(), END]
+    events: list[Event] = [
+        TextOpened(),
+        TextDelta("aS"),
+        Closed(),
+        TextOpened(),
+        TextDelta("Tb"),
+        Closed(),
+        END,
+    ]
     assert text(cut(("ST",), *events)) == "aSTb"
 
 

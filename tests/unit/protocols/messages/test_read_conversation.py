@@ -154,7 +154,7 @@ def test_what_cannot_be_meant_is_refused(members: dict[str, Any], kind: Kind, pa
 
 def test_a_body_that_is_too_deep_is_refused() -> None:
     deep = "[" * 3000 + "]" * 3000
-    body = '{"x":' + deep + '}'
+    body = '{"x":' + deep + "}"
     asked = Asked(protocol=M, body=body.encode(), members={}, model="m")
     assert isinstance(read_conversation(asked, OPEN), Failure)
 
@@ -227,4 +227,6 @@ def test_what_claude_code_sends_converts(write: WriteConversation, protocol: Pro
     body = said(written)
     assert len(body["tools"]) == 24
     assert "cache_control" not in json.dumps(body)
-    assert {"role": "system", "content": "Today is Monday."} in body.get("messages", body.get("input"))
+    assert {"role": "system", "content": "Today is Monday."} in body[
+        "messages" if protocol is Protocol.CHAT else "input"
+    ]
