@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.harness import settings
+from tests.harness import pairs, settings
 from tests.harness.gateway import Gateway, free_port
 from tests.harness.stage import Stage
 from tests.harness.upstream import ScriptedUpstream
@@ -29,6 +29,20 @@ def gateway(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactory
     try:
         running.wait_ready()
         yield running
+        assert running.process.poll() is None, f"the gateway died:\n{running.log[-3000:]}"
+    finally:
+        running.stop()
+    check_log(running)
+
+
+@pytest.fixture(scope="session")
+def crossing(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One gateway for the tests of all pairs, with its channels; its log must stay clean."""
+    folder = tmp_path_factory.mktemp("crossing")
+    running = Gateway(pairs.crossing(free_port(), str(folder), upstream.base), folder)
+    try:
+        running.wait_ready()
+        yield Stage(running, upstream)
         assert running.process.poll() is None, f"the gateway died:\n{running.log[-3000:]}"
     finally:
         running.stop()

@@ -12,12 +12,14 @@ Config = dict[str, Any]
 KEY = "sk-tg-e2e-caller-key-1"
 OTHER_KEY = "sk-tg-e2e-caller-key-2"
 NARROW_KEY = "sk-tg-e2e-caller-key-3"
+STRICT_KEY = "sk-tg-e2e-caller-key-4"
 ADMIN = "e2e-admin-token"
 CREDENTIALS = {side.tag: f"sk-upstream-{side.tag}-credential-77" for side in SIDES}
 ENVIRONMENT = {
     "E2E_KEY": KEY,
     "E2E_OTHER_KEY": OTHER_KEY,
     "E2E_NARROW_KEY": NARROW_KEY,
+    "E2E_STRICT_KEY": STRICT_KEY,
     "E2E_ADMIN": ADMIN,
     "E2E_SECRET": "e2e-sealing-secret-0123456789abcdef",
 } | {f"E2E_CREDENTIAL_{tag.upper()}": value for tag, value in CREDENTIALS.items()}

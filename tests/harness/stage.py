@@ -25,6 +25,8 @@ class Played:
     side: Side
     model: str
     reply: Reply
+    channel: Side | None = None
+    """What the channels speak, where it is not the caller's protocol."""
 
     @cached_property
     def stream(self) -> sse.Stream:
@@ -40,11 +42,14 @@ class Played:
 
     @property
     def at_a(self) -> list[Seen]:
-        return self.stage.upstream.requests(f"{self.side.tag}-A", self.model)
+        return self._at("A")
 
     @property
     def at_b(self) -> list[Seen]:
-        return self.stage.upstream.requests(f"{self.side.tag}-B", self.model)
+        return self._at("B")
+
+    def _at(self, letter: str) -> list[Seen]:
+        return self.stage.upstream.requests(f"{(self.channel or self.side).tag}-{letter}", self.model)
 
     async def row(self) -> Any:
         return await self.stage.gateway.row(self.model)
@@ -76,6 +81,7 @@ class Stage:
         self,
         side: Side,
         *a: Answer,
+        channel: Side | None = None,
         b: Sequence[Answer] | None = None,
         kind: str | None = None,
         model: str | None = None,
@@ -87,10 +93,12 @@ class Stage:
     ) -> Played:
         """Script the channels, send one request, read the answer to its end.
 
-        With `b`, even empty, the model has two channels.
+        With `b`, even empty, the model has two channels. They speak the caller's protocol unless `channel`
+        tells another.
         """
-        model = model or self.model(side, kind or ("a" if b is None else "ab"))
-        self.script(side, model, a, b or ())
+        spoken = channel or side
+        model = model or self.model(spoken, kind or ("a" if b is None else "ab"))
+        self.script(spoken, model, a, b or ())
         body = side.request(model, stream=stream, **(members or {}))
         reply = await self.gateway.call(side, body, key=key, extra=extra, within=within)
-        return Played(self, side, model, reply)
+        return Played(self, side, model, reply, channel)
