@@ -44,6 +44,10 @@ class Losses:
         """The channel knows the member at `path`, but not with this value."""
         self.refuse(unsupported_value(path, message))
 
+    def refuse_choices(self, path: str) -> None:
+        """The channel gives one answer, and the caller wants several (`n`)."""
+        self.refuse_parameter(path, "`n` greater than 1 cannot be served by this model.")
+
     def refuse(self, failure: Failure) -> None:
         """The request cannot be said; only the first reason is kept."""
         if self.failure is None:

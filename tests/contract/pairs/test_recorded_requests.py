@@ -1,4 +1,4 @@
-"""A caller's request must reach a channel of another protocol as recorded, and the warnings tell what it lost."""
+"""A caller's request must reach a channel of another protocol as recorded, and warnings tell what it lost."""
 
 import json
 from collections.abc import Iterator

@@ -151,7 +151,7 @@ def _note_unsayable(conversation: Conversation, losses: Losses) -> None:
     """Parameters that Messages has nothing for: conversion.md §2."""
     sampling = conversation.sampling
     if sampling.choices is not None:
-        losses.refuse_value(sampling.choices.path, "The channels of this model give one answer only.")
+        losses.refuse_choices(sampling.choices.path)
     for refused in (sampling.logit_bias, sampling.logprobs):
         if refused is not None:
             losses.refuse_parameter(refused.path)

@@ -104,7 +104,7 @@ def _note_missing(sampling: Sampling, losses: Losses) -> None:
     if sampling.stop is not None:
         losses.approximated(sampling.stop.path)
     if sampling.choices is not None:
-        losses.refuse_value(sampling.choices.path, "The channels of this model give one choice.")
+        losses.refuse_choices(sampling.choices.path)
     if sampling.logit_bias is not None:
         losses.refuse_parameter(sampling.logit_bias.path)
 
