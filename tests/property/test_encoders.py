@@ -113,7 +113,9 @@ def spoken(events: list[Event]) -> str:
 
 def strands(events: list[Event]) -> tuple[str, str]:
     """Text and refusals apart, as a Chat message has them."""
-    text, refused, where = [], [], []
+    text: list[str] = []
+    refused: list[str] = []
+    where = text
     for event in events:
         if isinstance(event, TextOpened | RefusalOpened):
             where = refused if isinstance(event, RefusalOpened) else text

@@ -108,7 +108,7 @@ class CallDelta(Struct, frozen=True):
 
 
 class Cited(Struct, frozen=True):
-    """The open text block cites a page. Indices are of the whole message text, None where not told."""
+    """The open text block cites a page. Indices are of this block's text, None where not told."""
 
     url: str
     title: str

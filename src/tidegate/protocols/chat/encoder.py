@@ -62,19 +62,25 @@ class _Block(Enum):
 
 
 class _Citation:
-    """A page that is cited; its place may only be known when its text is whole."""
+    """A page that is cited; its place in the content is only known when its block is whole."""
 
-    __slots__ = ("end", "start", "title", "url")
+    __slots__ = ("_cited", "_place")
 
-    def __init__(self, cited: Cited, moved: int) -> None:
-        self.url, self.title = cited.url, cited.title
-        self.start = None if cited.start is None else cited.start + moved
-        self.end = None if cited.end is None else cited.end + moved
+    def __init__(self, cited: Cited) -> None:
+        self._cited = cited
+        self._place: tuple[int, int] | None = None
+
+    def settle(self, start: int, end: int) -> None:
+        """The block stands from `start` to `end`; where no place in it was told, all of it cites."""
+        if self._place is None:
+            first, last = self._cited.start, self._cited.end
+            self._place = (start + (first or 0), end if last is None else start + last)
 
     def written(self) -> dict[str, object]:
         """As an entry of `annotations`."""
-        place = {"start_index": self.start or 0, "end_index": self.end or 0}
-        return {"type": "url_citation", "url_citation": {"url": self.url, "title": self.title, **place}}
+        start, end = self._place or (0, 0)
+        page = {"url": self._cited.url, "title": self._cited.title}
+        return {"type": "url_citation", "url_citation": {**page, "start_index": start, "end_index": end}}
 
 
 class ChatEncoder:
@@ -90,8 +96,6 @@ class ChatEncoder:
         self._quoted: dict[_Block, Quoted] = {}
         self._said = {_Block.TEXT: 0, _Block.REFUSAL: 0, _Block.REASONING: 0}
         """Characters of each member so far, gaps included."""
-        self._gaps = 0
-        """How many characters of the content are gaps."""
         self._interrupted = False
         """Whether another block stood after the last text."""
         self._from = 0
@@ -131,6 +135,7 @@ class ChatEncoder:
         if stop is Stop.CONTENT_FILTER and finished.explanation and not refused:
             before += self._chunks.delta({"refusal": finished.explanation})
         if self._citations:
+            self._place_citations()
             before += self._chunks.delta({"annotations": [each.written() for each in self._citations]})
         legacy = stop is Stop.TOOL_CALLS and self._context.conversation.legacy_functions
         self._finish_reason = reason = "function_call" if legacy else _REASONS[stop]
@@ -165,7 +170,7 @@ class ChatEncoder:
             case Closed():
                 return self._close(event)
             case Cited():
-                self._citations.append(_Citation(event, self._gaps))
+                self._citations.append(_Citation(event))
             case Searched():
                 self._interrupted = True
             case Started() | UsageTold():
@@ -191,6 +196,7 @@ class ChatEncoder:
         match event:
             case TextOpened():
                 self._block = _Block.TEXT
+                self._from = self._said[_Block.TEXT]
                 return b""
             case RefusalOpened():
                 self._block = _Block.REFUSAL
@@ -220,7 +226,6 @@ class ChatEncoder:
         gap = _GAP if before and not joins else ""
         if self._block is _Block.TEXT:
             self._from = before + len(gap)
-            self._gaps += len(gap)
             self._interrupted = False
         return gap
 
@@ -296,9 +301,5 @@ class ChatEncoder:
         return quoted.chunk(rest) if rest else b""
 
     def _place_citations(self) -> None:
-        """Those whose place was not told cite the whole block."""
         for each in self._citations:
-            if each.start is None:
-                each.start = self._from
-            if each.end is None:
-                each.end = self._said[_Block.TEXT]
+            each.settle(self._from, self._said[_Block.TEXT])

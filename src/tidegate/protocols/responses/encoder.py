@@ -67,8 +67,6 @@ class ResponsesEncoder:
         """Where more text goes as it is."""
         self._closing: Closed | None = None
         self._output: list[bytes] = []
-        self._length = 0
-        """Characters of text in the items that are done."""
         self._refused = False
         self._usage = Usage()
         self._finish_reason: str | None = None
@@ -186,10 +184,9 @@ class ResponsesEncoder:
                 return b""
 
     def _cite(self, cited: Cited) -> bytes:
-        """A citation's place is told in the whole text, and every text block is a message of its own here."""
         before = self._begun() if self._item is None and isinstance(self._block, TextOpened) else b""
         if isinstance(self._item, MessageItem):
-            self._item.cite(cited, self._length)
+            self._item.cite(cited)
         return before
 
     def _close(self, closed: Closed) -> bytes:
@@ -208,8 +205,6 @@ class ResponsesEncoder:
             return b""
         opaque = None if closing is None else closing.opaque
         status = _INCOMPLETE if cut or (closing is not None and closing.cut) else _COMPLETED
-        if isinstance(item, MessageItem):
-            self._length += item.length()
         written, text = item.closed(status, None if opaque is None else self._context.seal(opaque))
         self._output.append(text)
         return written

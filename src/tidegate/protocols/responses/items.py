@@ -22,7 +22,7 @@ class MessageItem:
         self._text = Transcript()
         self._length = 0
         self._logprobs: list[Object] = []
-        self._cited: list[tuple[Cited, int]] = []
+        self._cited: list[Cited] = []
 
     def opened(self) -> bytes:
         """The item and its part, empty."""
@@ -44,12 +44,9 @@ class MessageItem:
             "response.output_text.delta", {**self._at, "delta": text, "logprobs": logprobs}
         )
 
-    def cite(self, cited: Cited, before: int) -> None:
-        """Note a citation, to be told when the text is whole, since it may cite all of it.
-
-        `before`: characters of the whole text that stand in earlier items.
-        """
-        self._cited.append((cited, before))
+    def cite(self, cited: Cited) -> None:
+        """Note a citation, to be told when the text is whole, since it may cite all of it."""
+        self._cited.append(cited)
 
     def closed(self, status: str, carrier: str | None) -> tuple[bytes, bytes]:
         """The rest of the item's events, and the item as JSON text."""
@@ -73,20 +70,16 @@ class MessageItem:
         part = self._part(self._text.text(), self._annotations(), self._logprobs)
         return json_text(self._item("incomplete", [part]))
 
-    def length(self) -> int:
-        """Characters so far."""
-        return self._length
-
     def _annotations(self) -> list[Object]:
         return [
             {
                 "type": "url_citation",
                 "url": cited.url,
                 "title": cited.title,
-                "start_index": 0 if cited.start is None else max(cited.start - before, 0),
-                "end_index": self._length if cited.end is None else max(cited.end - before, 0),
+                "start_index": 0 if cited.start is None else cited.start,
+                "end_index": self._length if cited.end is None else cited.end,
             }
-            for cited, before in self._cited
+            for cited in self._cited
         ]
 
     def _part(self, text: str, annotations: list[Object], logprobs: list[Object]) -> Object:
