@@ -35,8 +35,8 @@ _ANYWHERE = Capabilities(
     unsupported_tools=UnsupportedTools.DROP,
 )
 _BY_PROTOCOL: Mapping[Protocol, Capabilities] = {
-    # Servers of unknown models are many, and some refuse a member that they do not know.
-    Protocol.CHAT: Capabilities(efforts=(), tool_name_max=64),
+    # An unknown model's server takes or ignores `reasoning_effort`; families that refuse it are known.
+    Protocol.CHAT: Capabilities(tool_name_max=64),
     Protocol.RESPONSES: Capabilities(custom_tools=True),
     Protocol.MESSAGES: Capabilities(),
 }

@@ -30,7 +30,7 @@ DEFAULTS: list[tuple[str, tuple[Any, Any, Any]]] = [
     ("max_tokens_field", (MaxTokensField.MAX_COMPLETION_TOKENS,) * 3),
     ("sampling", (True, True, True)),
     ("thinking", (Thinking.NONE,) * 3),
-    ("efforts", ((), tuple(Effort), tuple(Effort))),
+    ("efforts", (tuple(Effort), tuple(Effort), tuple(Effort))),
     ("prefill", (True, True, True)),
     ("mid_system", (False, False, False)),
     ("developer_role", (False, False, False)),
