@@ -102,7 +102,10 @@ class ReasoningDelta(Struct, frozen=True):
 
 
 class CallDelta(Struct, frozen=True):
-    """More of the open call's input: a fragment of JSON text, or of free text for a custom tool."""
+    """More of the open call's input: a fragment of JSON text, or of free text for a custom tool.
+
+    A function's call without any has an empty object for its input, which each protocol tells in its own way.
+    """
 
     text: str
 

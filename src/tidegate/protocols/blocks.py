@@ -121,14 +121,14 @@ class CallBlock(Block):
         return "".join(self._pieces)
 
     def close(self, *, cut: bool = False) -> None:
-        """As for any block. No input at all is an empty object, but never of a call that was cut.
+        """As for any block. No input at all stays nothing: every client is told of it in another way.
 
         Raises Broken if the name never came.
         """
         if self.stage is Stage.UNSAID and not cut:
             raise Broken("a tool call of the upstream has no name")
         if self.stage is Stage.OPEN and not self._pieces:
-            self.add(self.given or ("{}" if self.kind is CallKind.FUNCTION and not cut else ""))
+            self.add(self.given)
         super().close(cut=cut)
 
 
