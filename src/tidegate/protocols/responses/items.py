@@ -45,8 +45,12 @@ class MessageItem:
         )
 
     def cite(self, cited: Cited) -> None:
-        """Note a citation, to be told when the text is whole, since it may cite all of it."""
-        self._cited.append(cited)
+        """Note a citation, to be told when the text is whole, since it may cite all of it.
+
+        A refusal cites nothing.
+        """
+        if self._member == "text":
+            self._cited.append(cited)
 
     def closed(self, status: str, carrier: str | None) -> tuple[bytes, bytes]:
         """The rest of the item's events, and the item as JSON text."""

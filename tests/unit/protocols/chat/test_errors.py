@@ -71,3 +71,18 @@ def test_the_sdk_raises_on_an_event() -> None:
 def test_refusals_are_read_as_chats() -> None:
     failure = read_refusal(400, {}, b'{"error":{"message":"m","code":"c"}}', 0)
     assert (failure.origin, failure.code) == (Protocol.CHAT, "c")
+
+
+def test_an_event_tells_the_member_that_is_at_fault_in_this_protocols_words() -> None:
+    failure = Failure(
+        kind=Kind.CONTEXT_LENGTH,
+        message="Too long.",
+        type="invalid_request_error",
+        code="context_length_exceeded",
+        param="input[0]",
+        origin=Protocol.RESPONSES,
+    )
+    assert error_event(failure) == (
+        b'data: {"error":{"message":"Too long.","type":"invalid_request_error",'
+        b'"param":"messages[0]","code":"context_length_exceeded"}}\n\n'
+    )

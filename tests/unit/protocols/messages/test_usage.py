@@ -61,3 +61,8 @@ def test_writing_is_the_reverse_and_suits_the_sdk() -> None:
     assert read_usage(write_usage(usage)) == usage
     assert SdkUsage.model_validate(write_usage(usage)).cache_read_input_tokens == 1024
     assert write_usage(Usage()) == {"input_tokens": 0, "output_tokens": 0}
+    searched = Usage(input=1, output=2, web_searches=3)
+    assert read_usage(write_usage(searched)) == searched
+    server = SdkUsage.model_validate(write_usage(searched)).server_tool_use
+    assert server is not None
+    assert server.web_search_requests == 3
