@@ -12,6 +12,7 @@ import msgspec
 
 from bench.dialects import PATHS
 from bench.report import report
+from bench.requests import measured
 from bench.run import Plan, cores, run_all
 from bench.targets import NAMES, versions
 from bench.workloads import FULL, QUICK, quick
@@ -50,8 +51,10 @@ def main() -> None:
     plan = Plan(workloads, targets, wanted.protocol, target_core, load_core)
     with tempfile.TemporaryDirectory(prefix="tidegate-bench-") as folder:
         results, missing = run_all(plan, Path(folder))
-    print(_heading(plan, quick_look=wanted.quick), report(workloads, results, missing), sep="\n\n")
-    kept = _keep(plan, results, missing)
+    requests = measured(target_core) if "tidegate" in targets else {}
+    found = report(workloads, results, missing, requests)
+    print(_heading(plan, quick_look=wanted.quick), found, sep="\n\n")
+    kept = _keep(plan, results, missing, requests)
     print(f"\n{time.monotonic() - began:.0f} s; figures kept in bench/results/{kept.name}")
 
 
@@ -64,10 +67,16 @@ def _heading(plan: Plan, *, quick_look: bool) -> str:
     return f"{title}\n\n{found}; {where}{alone}. In brackets: more than the mock alone."
 
 
-def _keep(plan: Plan, results: object, missing: object) -> Path:
+def _keep(plan: Plan, results: object, missing: object, requests: object) -> Path:
     _RESULTS.mkdir(exist_ok=True)
     path = _RESULTS / time.strftime("%Y%m%d-%H%M%S.json")
-    told = {"plan": plan, "versions": versions(), "results": results, "missing": missing}
+    told = {
+        "plan": plan,
+        "versions": versions(),
+        "results": results,
+        "requests": requests,
+        "missing": missing,
+    }
     path.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1))
     return path
 

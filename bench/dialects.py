@@ -16,7 +16,7 @@ WAIT_WIDTH = 8
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
 END_MARKS = {
     "chat": b"data: [DONE]",
-    "responses": b"event: response.completed",
+    "responses": b'"type":"response.completed"',
     "messages": b"event: message_stop",
 }
 
@@ -59,9 +59,12 @@ def ask(protocol: str, model: str) -> bytes:
     return msgspec.json.encode(body)
 
 
-def script(protocol: str, model: str, events: int) -> Script:
-    """The answer of `model` with `events` counted events."""
-    before, delta, after = _DIALECTS[protocol](model, events)
+def script(protocol: str, model: str, events: int, *, word: str = "") -> Script:
+    """The answer of `model` with `events` counted events, and before them a `word` that is not counted.
+
+    Where a converted answer repeats its whole text, that text begins with the word and not with a mark.
+    """
+    before, delta, after = _DIALECTS[protocol](model, events, word)
     pieces = []
     for number in range(events):
         head, tail = _chunk(delta(number)).split(_PLACE.encode())
@@ -89,7 +92,7 @@ def _frame(body: dict[str, Any], *, named: bool) -> bytes:
 _Told = tuple[Sequence[bytes], Callable[[int], bytes], Sequence[bytes]]
 
 
-def _chat(model: str, events: int) -> _Told:
+def _chat(model: str, events: int, word: str) -> _Told:
     shell = {
         "id": "chatcmpl-CJ7dN2mQ4pXb8sYtVw1uRk5aE0hGz",
         "object": "chat.completion.chunk",
@@ -111,7 +114,10 @@ def _chat(model: str, events: int) -> _Told:
         "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
     }
     return (
-        [chunk({"role": "assistant", "content": "", "refusal": None})],
+        [
+            chunk({"role": "assistant", "content": "", "refusal": None}),
+            *([chunk({"content": word})] * bool(word)),
+        ],
         lambda _: chunk({"content": _PLACE + _WORD}),
         [
             chunk({}, "stop"),
@@ -121,7 +127,7 @@ def _chat(model: str, events: int) -> _Told:
     )
 
 
-def _messages(model: str, events: int) -> _Told:
+def _messages(model: str, events: int, word: str) -> _Told:
     usage = {"input_tokens": 48, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     message: dict[str, Any] = {
         "id": "msg_01XFDUDYJgAACzvnptvVoYEL",
@@ -139,12 +145,16 @@ def _messages(model: str, events: int) -> _Told:
     def frame(kind: str, **members: Any) -> bytes:
         return _frame({"type": kind, **members}, named=True)
 
-    def delta(_: int) -> bytes:
-        return frame("content_block_delta", index=0, delta={"type": "text_delta", "text": _PLACE + _WORD})
+    def said(text: str) -> bytes:
+        return frame("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
 
+    opening = [
+        frame("message_start", message=message),
+        frame("content_block_start", index=0, content_block=block),
+    ]
     return (
-        [frame("message_start", message=message), frame("content_block_start", index=0, content_block=block)],
-        delta,
+        [*opening, *([said(word)] * bool(word))],
+        lambda _: said(_PLACE + _WORD),
         [
             frame("content_block_stop", index=0),
             frame("message_delta", delta=stop, usage={**usage, "output_tokens": events}),
@@ -153,7 +163,7 @@ def _messages(model: str, events: int) -> _Told:
     )
 
 
-def _responses(model: str, events: int) -> _Told:
+def _responses(model: str, events: int, word: str) -> _Told:
     item_id = "msg_68e0f1c2a5b48193a7d4"
     shell = {
         "id": "resp_68e0f1c2a4d08193b3c1",
@@ -172,13 +182,14 @@ def _responses(model: str, events: int) -> _Told:
         "metadata": {},
     }
     place = {"item_id": item_id, "output_index": 0, "content_index": 0}
-    text = (_PLACE.replace("@", "") + _WORD) * events
+    text = word + (_PLACE.replace("@", "") + _WORD) * events
+    first = 4 + bool(word)
 
     def frame(kind: str, number: int, **members: Any) -> bytes:
         return _frame({"type": f"response.{kind}", "sequence_number": number, **members}, named=True)
 
-    def delta(number: int) -> bytes:
-        return frame("output_text.delta", number + 4, **place, delta=_PLACE + _WORD, logprobs=[])
+    def delta(number: int, said: str = _PLACE + _WORD) -> bytes:
+        return frame("output_text.delta", number + first, **place, delta=said, logprobs=[])
 
     def part(words: str) -> dict[str, Any]:
         return {"type": "output_text", "text": words, "annotations": [], "logprobs": []}
@@ -195,13 +206,14 @@ def _responses(model: str, events: int) -> _Told:
     }
     going = {**shell, "status": "in_progress", "output": [], "usage": None}
     done = {**shell, "status": "completed", "output": [item("completed", part(text))], "usage": usage}
-    last = events + 4
+    last = events + first
     return (
         [
             frame("created", 0, response=going),
             frame("in_progress", 1, response=going),
             frame("output_item.added", 2, output_index=0, item=item("in_progress")),
             frame("content_part.added", 3, **place, part=part("")),
+            *([delta(-1, word)] * bool(word)),
         ],
         delta,
         [
@@ -213,7 +225,7 @@ def _responses(model: str, events: int) -> _Told:
     )
 
 
-_DIALECTS: dict[str, Callable[[str, int], _Told]] = {
+_DIALECTS: dict[str, Callable[[str, int, str], _Told]] = {
     "chat": _chat,
     "messages": _messages,
     "responses": _responses,

@@ -1,18 +1,28 @@
 """The goals of the project, and whether a run reached them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from bench.figures import Figures
+from bench.requests import Requests
+from bench.workloads import CROSSES, crossing
 
 Results = Mapping[str, Mapping[str, Figures]]
 _Measure = Callable[[Results], float | None]
 _Goal = tuple[str, str, _Measure, float, str]
 
 
-def judge(results: Results) -> list[list[str]]:
+def judge(results: Results, requests: Requests) -> list[list[str]]:
     """Rows of: figure, reach, measured, verdict."""
     rows = []
-    for figure, reach, measure, most, form in _GOALS:
+    slowest = max((cost.cpu_ms for cost in requests.values()), default=None)
+    request: _Goal = (
+        "request of 1 MB converted, slowest pair",
+        "≤ 15 ms",
+        lambda _: slowest,
+        15.0,
+        "{0:.1f} ms",
+    )
+    for figure, reach, measure, most, form in (*_GOALS, *_crossing_goals(), request):
         value = measure(results)
         if value is None:
             rows.append([figure, reach, "–", "not measured"])
@@ -33,6 +43,16 @@ def _figure(results: Results, workload: str, target: str, name: str) -> float | 
 
 def _own(workload: str, name: str) -> _Measure:
     return lambda results: _figure(results, workload, "tidegate", name)
+
+
+def _crossing_goals() -> Iterator[_Goal]:
+    for upstream, client in CROSSES:
+        name = crossing(upstream, client)
+        figure = f"{upstream} upstream, {client} client, CPU per event"
+        for other, reach, most in (("nginx", "≤ 2.0 × nginx", 2.0), ("same", "≤ 1.25 × same protocol", 1.25)):
+            yield figure, reach, _share_of(name, other, "cpu_us_per_event"), most, "{0:.2f} ×"
+        slow = _share_of(f"{name}16", "litellm", "cpu_us_per_event")
+        yield f"{figure}, 16 streams", "≤ 1/40 of LiteLLM", slow, 1 / 40, "1/{1:.0f}"
 
 
 def _share_of(workload: str, other: str, name: str) -> _Measure:

@@ -11,6 +11,7 @@ import msgspec
 
 from bench.dialects import upstream_model
 from bench.process import NotStarted
+from bench.workloads import Workload
 
 _PACKAGE = "litellm[proxy]"
 _INSTALL_SECONDS = 600
@@ -54,28 +55,39 @@ def version() -> str | None:
     return found[0].name.removeprefix("litellm-").removesuffix(".dist-info") if found else None
 
 
-def configure(folder: Path, mock_port: int, workloads: Sequence[str]) -> Path:
+def configure(folder: Path, mock_port: int, workloads: Sequence[Workload]) -> Path:
     """Writes the configuration (JSON is YAML) and returns its path."""
     models = [
-        {
-            "model_name": f"bench-{name}",
-            "litellm_params": {
-                "model": f"openai/{upstream_model(name)}",
-                "api_base": f"http://127.0.0.1:{mock_port}/v1",
-                "api_key": "sk-upstream",
-            },
-        }
-        for name in workloads
+        {"model_name": f"bench-{load.name}", "litellm_params": _upstream(load, mock_port)}
+        for load in workloads
     ]
     config = {
         "model_list": models,
         "general_settings": {"proxy_batch_write_at": 60, "disable_error_logs": True},
-        "litellm_settings": {"request_timeout": 600, "set_verbose": False, "json_logs": True},
+        "litellm_settings": {
+            "request_timeout": 600,
+            "set_verbose": False,
+            "json_logs": True,
+            "use_chat_completions_url_for_anthropic_messages": True,
+        },
         "router_settings": {"routing_strategy": "simple-shuffle"},
     }
     path = folder / "litellm.yaml"
     path.write_bytes(msgspec.json.encode(config))
     return path
+
+
+def _upstream(load: Workload, mock_port: int) -> dict[str, object]:
+    """The mock as its provider; where protocols are crossed, told not to use the client's own there."""
+    name, base = upstream_model(load.name), f"http://127.0.0.1:{mock_port}"
+    if load.crosses is not None and load.crosses[0] == "messages":
+        return {"model": f"anthropic/{name}", "api_base": base, "api_key": "sk-upstream"}
+    openai: dict[str, object] = {
+        "model": f"openai/{name}",
+        "api_base": f"{base}/v1",
+        "api_key": "sk-upstream",
+    }
+    return openai if load.crosses is None else {**openai, "use_chat_completions_api": True}
 
 
 def environment(key: str) -> dict[str, str]:

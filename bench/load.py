@@ -31,6 +31,7 @@ class Job(Struct, frozen=True):
 
     workload: Workload
     protocol: str
+    """The client's."""
     port: int
     model: str
     key: str

@@ -61,7 +61,10 @@ class Mock:
         self._late = array("L")
         self._blocked = self._left = 0
         self._scripts = {
-            (path, load.name.encode()): (load, script(protocol, upstream_model(load.name), load.events))
+            (path, load.name.encode()): (
+                load,
+                script(protocol, upstream_model(load.name), load.events, word=load.word),
+            )
             for protocol, path in PATHS.items()
             for load in workloads
         }

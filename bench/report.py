@@ -4,12 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bench.figures import Figures
 from bench.goals import judge
+from bench.requests import Requests
 from bench.workloads import Arrival, Workload
 
 Results = Mapping[str, Mapping[str, Figures]]
 """Workload name -> target name -> figures."""
 
-_TITLES = {"direct": "mock alone", "nginx": "nginx", "tidegate": "Tidegate", "litellm": "LiteLLM"}
+_TITLES = {
+    "direct": "mock alone",
+    "nginx": "nginx",
+    "same": "same protocol",
+    "tidegate": "Tidegate",
+    "litellm": "LiteLLM",
+}
 _LEAST_MS = 0.02
 _BUSY = 80.0
 """Percent of the load core beyond which the load generator is suspect."""
@@ -28,11 +35,9 @@ _LATENCIES: tuple[_Added, ...] = (
     ("event p50, ms", lambda f: _ms(f.event.p50), ".2f"),
     ("event p99, ms", lambda f: _ms(f.event.p99), ".2f"),
 )
+_COMPARED = ("nginx", "same", "litellm")
 _LEFT_OUT = {
     "paced": {"KiB per open stream"},
-    "brisk": {"KiB per open stream"},
-    "paced16": {"KiB per open stream"},
-    "short": {"KiB per open stream"},
     "first": {
         "KiB per open stream",
         "CPU per event, µs",
@@ -49,36 +54,37 @@ def _ms(microseconds: float | None) -> float | None:
     return None if microseconds is None else microseconds / 1000
 
 
-def report(workloads: Sequence[Workload], results: Results, missing: Mapping[str, str]) -> str:
+def report(
+    workloads: Sequence[Workload], results: Results, missing: Mapping[str, str], requests: Requests
+) -> str:
     """The whole text, in Markdown that also reads well in a terminal."""
     parts = [_workload(load, results.get(load.name, {}), missing) for load in workloads]
-    parts.append("## Reach\n\n" + _table(["figure", "reach", "measured", ""], judge(results)))
+    if requests:
+        parts.append("## A request of 1 MB and 400 messages, converted\n\n" + _requests(requests))
+    parts.append("## Reach\n\n" + _table(["figure", "reach", "measured", ""], judge(results, requests)))
     parts.append("## Was the load generator the bottleneck?\n\n" + _honesty(workloads, results))
     return "\n\n".join(parts)
 
 
 def _workload(load: Workload, found: Mapping[str, Figures], missing: Mapping[str, str]) -> str:
     ours = found.get("tidegate")
-    nginx, slow = found.get("nginx"), found.get("litellm")
     shown = [name for name in load.targets if name in found]
-    heads = ["", *(_TITLES[name] for name in shown)]
-    if ours and nginx:
-        heads.append("÷ nginx")
-    if ours and slow:
-        heads.append("÷ LiteLLM")
+    compared = [name for name in _COMPARED if name in found] if ours else []
+    heads = ["", *(_TITLES[name] for name in shown), *(f"÷ {_TITLES[name]}" for name in compared)]
+    left_out = _LEFT_OUT.get(load.name, _LEFT_OUT["paced"])
     rows = []
     for label, value, form in _COSTS:
-        if label in _LEFT_OUT[load.name]:
+        if label in left_out:
             continue
         row = [label, *(_told(value(found[name]), form) for name in shown)]
-        row += [_ratio(ours, other, value) for other in (nginx, slow) if ours and other]
+        row += [_ratio(ours, found[name], value) for name in compared if ours]
         rows.append(row)
     direct = found.get("direct")
     for label, value, form in _LATENCIES:
-        if label in _LEFT_OUT[load.name]:
+        if label in left_out:
             continue
         row = [label, *(_with_added(found[name], direct, value, form) for name in shown)]
-        row += [_added_ratio(ours, other, direct, value) for other in (nginx, slow) if ours and other]
+        row += [_added_ratio(ours, found[name], direct, value) for name in compared if ours]
         rows.append(row)
     rows.append(["streams whole", *(f"{found[name].whole} of {found[name].started}" for name in shown)])
     if load.name == "silent":
@@ -91,6 +97,11 @@ def _workload(load: Workload, found: Mapping[str, Figures], missing: Mapping[str
     ]
     body = _table(heads, rows) + "".join(f"\n- {note}" for note in notes)
     return f"## {load.name}: {load.says}\n\n{body}"
+
+
+def _requests(requests: Requests) -> str:
+    rows = [[pair, f"{cost.size / 1e6:.2f}", f"{cost.cpu_ms:.1f}"] for pair, cost in requests.items()]
+    return _table(["client → channel", "MB", "CPU, ms"], rows)
 
 
 def _told(value: float | None, form: str) -> str:

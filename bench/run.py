@@ -72,13 +72,14 @@ class Bench:
     def ready(self, name: str, load: Workload) -> Iterator[Target]:
         """One target, running and warm. Raises NotStarted."""
         folder = Path(tempfile.mkdtemp(prefix=f"{load.name}-{name}-", dir=self._folder))
-        site = Site(folder, self._plan.target_core, self._mock_port, (load.name, WARM.name))
+        warm = msgspec.structs.replace(WARM, streams=min(32, load.streams * 2), crosses=load.crosses)
+        site = Site(folder, self._plan.target_core, self._mock_port, (load, warm))
         with running(name, site) as target:
-            self.load(target, msgspec.structs.replace(WARM, streams=min(32, load.streams * 2)))
+            self.load(target, warm)
             yield target
 
     def _start(self, name: str, load: Workload, stack: ExitStack) -> Target | None:
-        if name not in self._plan.targets or name in self.missing:
+        if (name if name != "same" else "tidegate") not in self._plan.targets or name in self.missing:
             return None
         try:
             return stack.enter_context(self.ready(name, load))
@@ -91,7 +92,7 @@ class Bench:
         """One run of the load generator on its core."""
         job = Job(
             load,
-            self._plan.protocol,
+            load.asked_in(target.name, self._plan.protocol),
             target.port,
             target.model(load.name),
             target.key,

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bench import litellm, meter, nginx
 from bench.dialects import PATHS, upstream_model
 from bench.process import NotStarted, Process, accepts, free_port
+from bench.workloads import Workload
 
 _ROOT = Path(__file__).parent.parent
 _KEY = "sk-tg-benchmark-caller-key-0123456789"
@@ -24,7 +25,7 @@ class Site(Struct, frozen=True):
     folder: Path
     core: int
     mock_port: int
-    workloads: tuple[str, ...]
+    workloads: tuple[Workload, ...]
 
 
 class Target(Struct, frozen=True):
@@ -57,7 +58,8 @@ def tidegate(site: Site) -> tuple[Process, Target]:
 
 
 def _tidegate_toml(site: Site, port: int) -> str:
-    names = ", ".join(f'"bench-{name}" = "{upstream_model(name)}"' for name in site.workloads)
+    [crosses] = {load.crosses for load in site.workloads}
+    names = ", ".join(f'"bench-{load.name}" = "{upstream_model(load.name)}"' for load in site.workloads)
     lines = [
         "[server]",
         f"port = {port}",
@@ -67,11 +69,17 @@ def _tidegate_toml(site: Site, port: int) -> str:
         'name = "bench"',
         f'key = "{_KEY}"',
     ]
-    for protocol in PATHS:
+    for protocol in PATHS if crosses is None else crosses[:1]:
         base = f"http://127.0.0.1:{site.mock_port}" + ("" if protocol == "messages" else "/v1")
         lines += ["[[channels]]", f'name = "mock-{protocol}"', f'protocol = "{protocol}"']
         lines += [f'base_url = "{base}"', 'api_key = "sk-upstream"', f"models = {{ {names} }}"]
     return "\n".join(lines) + "\n"
+
+
+def same_protocol(site: Site) -> tuple[Process, Target]:
+    """The gateway once more, to be asked in the protocol of the upstream."""
+    process, target = tidegate(site)
+    return process, structs.replace(target, name="same")
 
 
 def nginx_proxy(site: Site) -> tuple[Process, Target]:
@@ -117,10 +125,11 @@ def _ready(
 
 _STARTS: dict[str, Callable[[Site], tuple[Process, Target]]] = {
     "tidegate": tidegate,
+    "same": same_protocol,
     "nginx": nginx_proxy,
     "litellm": litellm_proxy,
 }
-NAMES = ("direct", *_STARTS)
+NAMES = ("direct", *(name for name in _STARTS if name != "same"))
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The workloads: how many streams, how fast they speak, how long is measured."""
 
+from collections.abc import Iterator
 from enum import Enum
 
 from msgspec import Struct, structs
@@ -36,14 +37,69 @@ class Workload(Struct, frozen=True):
     """Between two requests of one connection."""
     rounds: int = 1
     """The targets take turns this often, so that a slow minute of the machine meets all of them."""
+    crosses: tuple[str, str] | None = None
+    """Protocols of upstream and client where they differ; None: both are that of the run."""
+    word: str = ""
+    """Said before the counted events, see `dialects.script`."""
 
     @property
     def longest(self) -> float:
         """An upper bound of one stream's life, as the mock paces it."""
         return self.every * (self.events + 1) + 1.0
 
+    def asked_in(self, target: str, protocol: str) -> str:
+        """The protocol in which a target is asked; those that do not convert are asked in the upstream's."""
+        if self.crosses is None:
+            return protocol
+        upstream, client = self.crosses
+        return client if target in _CONVERTS else upstream
+
 
 _BOTH = ("direct", "nginx", "tidegate")
+_CONVERTS = ("tidegate", "litellm")
+_WORD = "Well,"
+CROSSES = (("messages", "chat"), ("chat", "messages"), ("chat", "responses"))
+"""Upstream and client of the pairs that are measured."""
+
+
+def crossing(upstream: str, client: str) -> str:
+    """The name of the workload that crosses two protocols, in the way that answers go."""
+    return f"{upstream}2{client}"
+
+
+def _crossings() -> Iterator[Workload]:
+    for pair in CROSSES:
+        says = f"{pair[0]} upstream, {pair[1]} client: {{}} streams, 100 events each, 20 ms apart"
+        yield Workload(
+            crossing(*pair),
+            says.format(64),
+            Arrival.LOOP,
+            64,
+            100,
+            0.02,
+            ("nginx", "same", "tidegate"),
+            ramp=2.0,
+            warm_up=0.5,
+            rounds=2,
+            seconds=5,
+            crosses=pair,
+            word=_WORD,
+        )
+        yield Workload(
+            f"{crossing(*pair)}16",
+            says.format(16),
+            Arrival.LOOP,
+            16,
+            100,
+            0.02,
+            ("tidegate", "litellm"),
+            ramp=2.0,
+            warm_up=1.0,
+            seconds=8,
+            crosses=pair,
+            word=_WORD,
+        )
+
 
 FULL = (
     Workload(
@@ -132,6 +188,7 @@ FULL = (
         warm_up=1.0,
         seconds=10,
     ),
+    *_crossings(),
 )
 
 WARM = Workload(
@@ -144,6 +201,7 @@ WARM = Workload(
     (),
     warm_up=0.3,
     seconds=1.2,
+    word=_WORD,
 )
 
 
