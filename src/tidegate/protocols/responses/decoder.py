@@ -16,7 +16,7 @@ Object = dict[str, object]
 
 _OPENINGS = frozenset(f"response.{name}" for name in ("created", "queued", "in_progress"))
 _TERMINALS = frozenset(f"response.{name}" for name in ("completed", "incomplete", "done"))
-_ERRORS = frozenset({"error", "response.failed"})
+_ERRORS = frozenset({"error", "response.failed", "response.cancelled"})
 _GROWING = ("output_text", "refusal", "reasoning_text", "reasoning_summary_text")
 _INPUTS = ("function_call_arguments", "custom_tool_call_input")
 _PARTS = ("content_part", "reasoning_summary_part")
