@@ -48,7 +48,7 @@ def write_conversation(conversation: Conversation, target: Target) -> Written | 
         return text
     return Written(
         body=text,
-        losses=conversation.losses + losses.told(),
+        losses=losses.told(),
         names=tools.names.back,
         stops=_stops(conversation),
     )
