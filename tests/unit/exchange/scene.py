@@ -21,7 +21,7 @@ from tidegate.exchange.settlement import Settlement
 from tidegate.exchange.snapshot import Settings, Snapshot
 from tidegate.exchange.story import Incoming
 from tidegate.routing.breaker import Health, Rules
-from tidegate.routing.catalog import Catalog, Channel, Key, digest
+from tidegate.routing.catalog import Catalog, Channel, Key, Model, digest
 
 CUT = Failure(kind=Kind.UPSTREAM, message="the upstream cut the answer")
 KEY = Key(name="laptop", account="acme")
@@ -139,6 +139,12 @@ class Pipe:
         self.ended = False
         self.status: int | None = None
         self.headers: dict[str, str] = {}
+        self.warnings: str | None = None
+        """What the head told of losses, once it was sent."""
+        self._warned: str | None = None
+
+    def warn(self, warnings: str | None) -> None:
+        self._warned = warnings
 
     def attach(self, call: Call | None) -> None:
         self.call = call
@@ -148,18 +154,24 @@ class Pipe:
     def write(self, data: bytes) -> None:
         assert not self.ended, f"written after the end: {data!r}"
         assert data
-        self.status = 200
+        self._send_head(200)
         self.written += data
 
     def finish(self, data: bytes) -> None:
         assert not self.ended, f"ended twice: {data!r}"
-        self.status, self.ended = 200, True
+        self._send_head(200)
+        self.ended = True
         self.written += data
 
     def answer(self, status: int, headers: Headers, body: bytes) -> None:
         assert self.status is None, "an answer after a stream has begun"
-        self.status, self.ended, self.written = status, True, body
+        self._send_head(status)
+        self.ended, self.written = True, body
         self.headers = dict(headers)
+
+    def _send_head(self, status: int) -> None:
+        if self.status is None:
+            self.status, self.warnings = status, self._warned
 
     @property
     def error(self) -> dict[str, Any]:
@@ -228,7 +240,11 @@ def settings(**members: Any) -> Settings:
 class Scene:
     """All parts of an exchange, and the request that is played on it."""
 
-    def __init__(self, *channels: Channel, **members: Any) -> None:
+    def __init__(
+        self, *channels: Channel, key: Key = KEY, models: Iterable[Model] = (), **members: Any
+    ) -> None:
+        """`members` are settings."""
+        self.key = key
         self.clock = Clock()
         self.timer = Timer()
         self.upstream = FakeUpstream()
@@ -245,10 +261,11 @@ class Scene:
             heartbeat=self.heartbeat,
             clock=self.clock,
             wall=lambda: 1e9 + self.clock.now,
+            tokenizer=self.tokenizer,
             new_id=lambda: "i" * 24,
         )
-        settle = Settlement(self.rows, self.ownership, self.tokenizer, self.clock, self.logged.append)
-        catalog = Catalog(channels or (channel(),), keys={digest(SECRET): KEY})
+        settle = Settlement(self.rows, self.ownership, self.clock, self.logged.append)
+        catalog = Catalog(channels or (channel(),), models, {digest(SECRET): key})
         self.exchange = Exchange(self.world, Snapshot(catalog, settings(**members)), settle, self.ownership)
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -265,7 +282,7 @@ class Scene:
         """Begin to serve a request and go as far as that goes without upstream."""
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         serve = self.exchange.count if counts else self.exchange.serve
-        work = serve(self.incoming(protocol), KEY, text, self.pipe)
+        work = serve(self.incoming(protocol), self.key, text, self.pipe)
         self.tasks.append(asyncio.get_running_loop().create_task(work))
         await turns()
 

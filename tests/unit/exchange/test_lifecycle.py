@@ -53,7 +53,7 @@ async def test_a_client_that_goes_before_its_request_is_whole_is_noted() -> None
         ({"model": "m"}, 400, "invalid_request"),
         ({**ASK, "model": "x"}, 404, "model_not_found"),
         ({**ASK, "model": "locked"}, 403, "model_not_allowed"),
-        ({**ASK, "model": "other"}, 404, "model_not_found"),
+        ({**ASK, "n": 2, "model": "other"}, 400, "unsupported_parameter"),
     ],
 )
 async def test_requests_that_cannot_be_served(body: Any, status: int, code: str) -> None:

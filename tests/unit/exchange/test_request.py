@@ -5,19 +5,22 @@ from typing import Any
 
 import pytest
 from tests.unit.exchange.said import ASK
-from tests.unit.exchange.scene import Pipe, Scene, channel
+from tests.unit.exchange.scene import KEY, Pipe, Scene, channel
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
+from tidegate.exchange.prepared import Prepared, Preparer
 from tidegate.exchange.request import Request
 from tidegate.exchange.story import Story
 from tidegate.protocols.base import Asked
+from tidegate.protocols.converting import ConvertingWatcher
 from tidegate.protocols.registry import dialect_of
 from tidegate.routing.catalog import Candidate
 
 SECRET_WORDS = "key credential-of-channel-a at https://a.example.com:8443/v1, or a.example.com"
 CANDIDATE = Candidate(channel(), "up")
+ACROSS = Candidate(channel("b", Protocol.MESSAGES, forward_headers=("x-codex",)), "up")
 
 
 def request(scene: Scene, protocol: Protocol = Protocol.CHAT, **headers: str) -> Request:
@@ -29,18 +32,26 @@ def request(scene: Scene, protocol: Protocol = Protocol.CHAT, **headers: str) ->
         snapshot=scene.exchange.snapshot,
         dialect=dialect,
         asked=asked,
-        account="acme",
+        key=KEY,
         story=Story(incoming=scene.incoming(protocol, **headers)),
-        path=dialect.path,
+        preparer=Preparer(dialect, asked, KEY, scene.exchange.snapshot.catalog, b"own"),
     )
+
+
+def prepared(one: Request, candidate: Candidate = CANDIDATE) -> Prepared:
+    found = one.preparer.prepare(candidate)
+    assert isinstance(found, Prepared)
+    return found
 
 
 async def test_a_call_carries_the_allowed_headers_and_the_body() -> None:
     scene = Scene()
     sink: Any = object()
-    request(scene, user_agent="sdk", cookie="c").open(CANDIDATE, b"{}", sink)
+    one = request(scene, user_agent="sdk", cookie="c")
+    ready = prepared(one)
+    one.open(ready, sink)
     sent = scene.call.request
-    assert (sent.method, sent.path, sent.body) == ("POST", "/chat/completions", b"{}")
+    assert (sent.method, sent.path, sent.body) == ("POST", "/chat/completions", ready.body)
     assert dict(sent.headers) == {
         "content-type": "application/json",
         "accept": "text/event-stream",
@@ -79,7 +90,8 @@ async def test_a_refusal_is_answered_in_the_caller_s_form() -> None:
 
 
 async def test_a_refusal_of_an_upstream_is_read_in_its_protocol() -> None:
-    refusal = request(Scene(), Protocol.MESSAGES).refusal()
+    one = request(Scene())
+    refusal = one.refusal(prepared(one, ACROSS))
     refusal.begin(529, {"retry-after": "5"}, 0)
     refusal.collect(b'{"type":"error","error":{"type":"overloaded_error","message":"busy"}}')
     found = refusal.failure()
@@ -89,5 +101,21 @@ async def test_a_refusal_of_an_upstream_is_read_in_its_protocol() -> None:
 async def test_a_watcher_without_a_channel_writes_the_caller_s_errors() -> None:
     failure = Failure(kind=Kind.NO_CHANNEL, message="none")
     assert b'"code":"no_available_channel"' in request(Scene()).watcher(None).error_event(failure)
-    seeded = request(Scene(), Protocol.CHAT)
-    assert seeded.watcher(CANDIDATE).ids == []
+    one = request(Scene())
+    assert one.watcher(prepared(one)).ids == []
+
+
+async def test_a_call_across_goes_to_the_channel_s_route_with_none_of_the_caller_s_headers() -> None:
+    scene = Scene()
+    sink: Any = object()
+    one = request(scene, user_agent="sdk", openai_beta="b", idempotency_key="k", x_codex="lite")
+    one.open(prepared(one, ACROSS), sink)
+    sent = scene.call.request
+    assert sent.path == "/v1/messages"
+    assert dict(sent.headers) == {"content-type": "application/json", "accept": "text/event-stream"}
+
+
+async def test_only_a_converted_stream_is_read_by_a_converting_watcher() -> None:
+    one = request(Scene())
+    assert isinstance(one.watcher(prepared(one, ACROSS)), ConvertingWatcher)
+    assert not isinstance(one.watcher(prepared(one)), ConvertingWatcher)

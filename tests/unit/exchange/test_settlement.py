@@ -1,73 +1,15 @@
 """What a request used, and the row that tells it."""
 
 import asyncio
-import json
-import threading
-from typing import Any
 
-import pytest
-from msgspec import structs
-from tests.unit.exchange.said import MESSAGES
 from tests.unit.exchange.scene import Scene, turns
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
-from tidegate.core.usage import Usage
-from tidegate.exchange.settlement import IMAGE_TOKENS, INLINE_BODY, estimate_prompt
-from tidegate.exchange.story import Story, Told
-from tidegate.protocols.base import Asked
+from tidegate.exchange.story import Story
 from tidegate.protocols.registry import dialect_of
 
 M = Protocol.MESSAGES
-
-
-def asked(content: Any = "one two three") -> Asked:
-    body = {**MESSAGES, "messages": [{"role": "user", "content": content}]}
-    read = dialect_of(M).read_request(json.dumps(body).encode())
-    assert isinstance(read, Asked)
-    return read
-
-
-async def test_a_prompt_is_estimated_by_words_and_images_and_never_at_nothing() -> None:
-    scene, dialect = Scene(), dialect_of(M)
-    image = {"type": "image", "source": {"type": "url", "url": "https://x/y.png"}}
-    assert await estimate_prompt(dialect, asked(), scene.tokenizer) == 3
-    assert await estimate_prompt(dialect, asked([image, image]), scene.tokenizer) == 2 * IMAGE_TOKENS
-    assert await estimate_prompt(dialect, asked(" "), scene.tokenizer) == 1
-
-
-@pytest.mark.parametrize(("size", "inline"), [(100, True), (2 * INLINE_BODY, False)])
-async def test_a_long_prompt_is_not_read_on_the_event_loop(size: int, inline: bool) -> None:
-    read_on: list[int] = []
-
-    def images(request: Asked) -> int:
-        read_on.append(threading.get_ident())
-        return 1
-
-    dialect = structs.replace(dialect_of(M), image_count=images)
-    tokens = await estimate_prompt(dialect, asked("word " * (size // 5)), Scene().tokenizer)
-    assert tokens == size // 5 + IMAGE_TOKENS
-    assert (read_on == [threading.get_ident()]) is inline
-
-
-class Requested:
-    dialect = dialect_of(M)
-    asked = asked()
-
-
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
-        (None, Usage(input=3, output=2)),
-        (Usage(input=9), Usage(input=9, output=2)),
-        (Usage(output=9), Usage(input=3, output=9)),
-        (Usage(input=0, cache_read=4), Usage(input=0, cache_read=4, output=2)),
-    ],
-)
-async def test_only_what_was_not_told_is_estimated(told: Usage | None, expected: Usage) -> None:
-    settlement = Scene().exchange.settlement
-    request: Any = Requested()
-    assert await settlement.estimate(request, told, "hello there") == Told(usage=expected, source="estimated")
 
 
 async def test_an_error_is_noted_as_the_caller_was_told() -> None:

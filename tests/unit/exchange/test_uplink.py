@@ -1,5 +1,7 @@
 """What of a caller's headers goes up."""
 
+from itertools import permutations
+
 import pytest
 from tests.unit.exchange.scene import Scene, channel
 
@@ -28,10 +30,12 @@ CAME = {
 }
 
 
-def up(protocol: Protocol, *forward: str, stream: bool = False, **more: str) -> list[tuple[str, str]]:
+def up(
+    protocol: Protocol, *forward: str, stream: bool = False, to: Protocol | None = None, **more: str
+) -> list[tuple[str, str]]:
     headers = {**CAME, **{name.replace("_", "-"): value for name, value in more.items()}}
     incoming = Scene().incoming(protocol, **headers)
-    target = channel(protocol=protocol, forward_headers=forward)
+    target = channel(protocol=to or protocol, forward_headers=forward)
     return list(headers_up(incoming, "acme", target, OWN, stream=stream))
 
 
@@ -62,6 +66,12 @@ async def test_a_channel_may_let_more_through_but_nothing_twice() -> None:
     assert len(names) == len(set(names))
     assert JSON in headers
     assert dict(headers)["idempotency-key"] != "k"
+
+
+@pytest.mark.parametrize(("client", "upstream"), list(permutations(Protocol, 2)))
+async def test_nothing_of_the_caller_s_goes_to_another_protocol(client: Protocol, upstream: Protocol) -> None:
+    headers = up(client, "x-codex", to=upstream, stream=True, idempotency_key="k")
+    assert headers == [JSON, ("accept", "text/event-stream")]
 
 
 async def test_an_idempotency_key_goes_up_as_a_hash_bound_to_the_account() -> None:
