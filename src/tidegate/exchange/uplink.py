@@ -25,7 +25,8 @@ def headers_up(
     incoming: Incoming, account: str, channel: Channel, secret: Secret, *, stream: bool
 ) -> tuple[tuple[str, str], ...]:
     """The request headers for `channel`, without its credential and framing."""
-    came = incoming.headers
+    same = channel.protocol is incoming.protocol
+    came = incoming.headers if same else {}  # to another protocol they mean nothing
     headers = [_JSON, _AS_STREAM if stream else _AS_JSON]
     allowed = _ALLOWED[incoming.protocol]
     headers += [(name, came[name]) for name in allowed if name in came]
