@@ -4,7 +4,18 @@ import asyncio
 
 from msgspec import structs
 
-from tidegate.core.conversation import Conversation, Image, Result, Text
+from tidegate.core.conversation import (
+    Block,
+    Call,
+    Conversation,
+    File,
+    Hosted,
+    Image,
+    Refused,
+    Result,
+    Text,
+    Thought,
+)
 from tidegate.core.usage import Usage
 from tidegate.exchange.ports import Tokenizer
 from tidegate.exchange.story import Told
@@ -48,15 +59,23 @@ def guess_prompt(conversation: Conversation) -> int:
     images = 0
     for turn in conversation.turns:
         for block in turn.blocks:
-            match block:
-                case Text(text=text):
-                    characters += len(text)
-                case Image():
-                    images += 1
-                case Result(content=str() as text):
-                    characters += len(text)
-                case _:  # the rest weighs little, or is not read as text
-                    pass
+            characters += _length(block)
+            images += isinstance(block, Image)
+            if isinstance(block, Result):
+                images += sum(isinstance(part, Image) for part in block.content)
     for tool in conversation.tools:
         characters += len(tool.name) + len(tool.description or "") + len(str(tool.schema or ""))
     return max(1, characters // _CHARACTERS_A_TOKEN + images * IMAGE_TOKENS)
+
+
+def _length(block: Block) -> int:
+    """Characters of a block that the model reads as text; the rest weighs little, or is no text."""
+    match block:
+        case Text(text=text) | Refused(text=text) | Call(input=text) | Result(content=str(text)):
+            return len(text)
+        case Result(content=tuple(parts)):
+            return sum(_length(part) for part in parts)
+        case File(text=text):
+            return len(text or "")
+        case Image() | Thought() | Hosted() | Result():
+            return 0
