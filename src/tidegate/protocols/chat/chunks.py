@@ -23,12 +23,16 @@ class Quoted:
 
 
 class Chunks:
-    """Chunks with one id, time and model. `begun`: the role chunk has been written."""
+    """Chunks with one id, time and model."""
 
     def __init__(self, context: AnswerContext) -> None:
         self._context = context
         self._head = b""
-        self.begun = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether the role has been told."""
+        return bool(self._head)
 
     def begin(self, service_tier: str | None) -> bytes:
         """The chunk that tells the role. Only of a stream the content is a string from the start."""
@@ -42,7 +46,6 @@ class Chunks:
         if service_tier is not None:
             head["service_tier"] = service_tier
         self._head = b"data: " + encoded(head)[:-1] + b',"choices":['
-        self.begun = True
         return self.delta({"role": "assistant", "content": "" if asked.stream else None})
 
     def delta(self, delta: dict[str, object], logprobs: object = None) -> bytes:

@@ -53,6 +53,8 @@ _json = msgspec.json.Encoder().encode
 class _Block(Enum):
     """What is open. Text, refusals and thinking are only told of once they say something."""
 
+    BEFORE = "before"
+    """The message has not been started."""
     NONE = "none"
     TEXT = "text"
     REFUSAL = "refusal"
@@ -83,8 +85,7 @@ class MessagesEncoder:
     def __init__(self, context: AnswerContext) -> None:
         self._context = context
         self._calls = ClientCalls(context.names, context.seed.id)
-        self._begun = False
-        self._block = _Block.NONE
+        self._block = _Block.BEFORE
         self._index = -1
         self._delta: _Delta | None = None
         """Where more of the open block goes; None until the block has been told of."""
@@ -123,9 +124,9 @@ class MessagesEncoder:
         if stop in (Stop.REFUSAL, Stop.CONTENT_FILTER):
             why = finished.explanation or refusal or None
             delta["stop_details"] = {"type": "refusal", "category": finished.category, "explanation": why}
-        told = self._usage if usage is None else usage
-        counts = write_usage(told if told != Usage() else Usage(input=self._context.input_estimate))
-        end = {"type": "message_delta", "delta": delta, "usage": counts}
+        # What is told last counts, so an estimate of the input stands until the input is told.
+        counts = Usage(input=self._context.input_estimate).merged(self._usage if usage is None else usage)
+        end = {"type": "message_delta", "delta": delta, "usage": write_usage(counts)}
         return before + named_event(end) + named_event({"type": "message_stop"})
 
     def error_event(self, failure: Failure) -> bytes:
@@ -133,9 +134,9 @@ class MessagesEncoder:
         return errors.error_event(failure)
 
     def _opening(self) -> bytes:
-        if self._begun:
+        if self._block is not _Block.BEFORE:
             return b""
-        self._begun = True
+        self._block = _Block.NONE
         message: dict[str, object] = {
             "id": f"msg_{self._context.seed.id}",
             "type": "message",
@@ -227,7 +228,7 @@ class MessagesEncoder:
                 rest = self._input.rest(cut=closed.cut)
                 more = self._grown(rest) if rest and rest != _NO_ARGUMENTS else b""
                 return more + self._stopped()
-            case _Block.TEXT | _Block.REFUSAL | _Block.NONE:
+            case _Block.TEXT | _Block.REFUSAL | _Block.NONE | _Block.BEFORE:
                 return self._stopped()
 
     def _signature(self, closed: Closed) -> bytes:

@@ -43,13 +43,10 @@ _COMPLETED: dict[str, dict[str, object]] = {
 class ResponseObject:
     """The response at any time of its life; everything that does not change is encoded once."""
 
-    def __init__(self, context: AnswerContext, service_tier: str | None) -> None:
+    def __init__(self, context: AnswerContext) -> None:
         seed, asked = context.seed, context.asked
         fixed = {"id": f"resp_{seed.id}", "object": "response", "created_at": seed.now, "model": asked.model}
-        tier = {} if service_tier is None else {"service_tier": service_tier}
-        self._start = (
-            encoded(fixed)[:-1] + b"," + _echo(asked) + (encoded(tier)[1:-1] and b"," + encoded(tier)[1:-1])
-        )
+        self._start = encoded(fixed)[:-1] + b"," + _echo(asked)
 
     def written(self, status: str, output: bytes = b"", **told: object) -> bytes:
         """The object with its output items (JSON texts, comma-separated) and what else is told."""

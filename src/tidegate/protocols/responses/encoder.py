@@ -59,7 +59,8 @@ class ResponsesEncoder:
         self._context = context
         self._events = Events()
         self._calls = ClientCalls(context.names, context.seed.id)
-        self._response: ResponseObject | None = None
+        self._response = ResponseObject(context)
+        self._tier: dict[str, object] = {}
         self._block: Opened | None = None
         """The block that its item is opened for, until it is closed."""
         self._item: MessageItem | ReasoningItem | CallItem | None = None
@@ -83,14 +84,15 @@ class ResponsesEncoder:
         if isinstance(event, UsageTold):
             self._usage = self._usage.merged(event.usage)
             return b""
-        tier = event.service_tier if isinstance(event, Started) else None
-        return self._opening(tier) + self._written(event)
+        if isinstance(event, Started) and event.service_tier is not None:
+            self._tier = {"service_tier": event.service_tier}
+        return self._opening() + self._written(event)
 
     def finish(self, finished: Finished, usage: Usage | None) -> bytes:
         """The rest of the last item and the terminal event; see `Encoder.finish`."""
         stop = settled_stop(finished, called=bool(self._calls), refused=self._refused)
         explained = stop is Stop.CONTENT_FILTER and bool(finished.explanation) and not self._refused
-        before = self._opening(None) + self._flushed(cut=stop in CUTS and not explained)
+        before = self._opening() + self._flushed(cut=stop in CUTS and not explained)
         if explained:
             before += self._open(RefusalOpened()) + self._more(TextDelta(finished.explanation or ""))
             before += self._flushed(cut=False)
@@ -108,32 +110,26 @@ class ResponsesEncoder:
 
     def error_event(self, failure: Failure) -> bytes:
         """`response.failed`; nothing is closed. SDKs take no event before `response.created`."""
-        before = b""
-        if self._response is None:
-            self._response = ResponseObject(self._context, None)
-            before = self._lifecycle("created", "in_progress")
+        before = b"" if self._events.begun else self._lifecycle("created", "in_progress")
         if self._item is not None:
             self._output.append(self._item.so_far())
             self._item = None
         error = {"code": stream_code(failure), "message": failure.message}
         return before + self._lifecycle("failed", "failed", error=error)
 
-    def _opening(self, service_tier: str | None) -> bytes:
-        if self._response is not None:
+    def _opening(self) -> bytes:
+        if self._events.begun:
             return b""
-        self._response = ResponseObject(self._context, service_tier)
         return self._lifecycle("created", "in_progress") + self._lifecycle("in_progress", "in_progress")
 
     def _lifecycle(self, name: str, status: str, **told: object) -> bytes:
-        if self._response is None:
-            self._response = ResponseObject(self._context, None)
-        response = self._response.written(status, b",".join(self._output), **told)
+        response = self._response.written(status, b",".join(self._output), **self._tier, **told)
         return self._events.raw(f"response.{name}", b'"response":' + response)
 
     def _written(self, event: Spoken) -> bytes:
         match event:
             case TextDelta() | ReasoningDelta() | CallDelta():
-                return self._more(event) if event.text and self._closing is None else b""
+                return self._more(event) if self._closing is None else b""
             case TextOpened() | RefusalOpened() | ReasoningOpened() | CallOpened():
                 return self._flushed(cut=False) + self._open(event)
             case Closed():
@@ -155,6 +151,9 @@ class ResponsesEncoder:
         return item.opened()
 
     def _more(self, event: TextDelta | ReasoningDelta | CallDelta) -> bytes:
+        logged = isinstance(event, TextDelta) and bool(event.logprobs)
+        if not event.text and not logged:
+            return b""
         before = self._begun() if self._item is None else b""
         match event, self._item:
             case TextDelta(), MessageItem() as item:

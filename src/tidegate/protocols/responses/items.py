@@ -22,6 +22,8 @@ class MessageItem:
         self._text = Transcript()
         self._length = 0
         self._logprobs: list[Object] = []
+        self._logged: list[Object] = []
+        """Those that no delta has told yet."""
         self._cited: list[Cited] = []
 
     def opened(self) -> bytes:
@@ -32,16 +34,20 @@ class MessageItem:
         )
 
     def grown(self, event: TextDelta) -> bytes:
-        """More text."""
+        """More text. Log probabilities without text (of a part of a character) wait for it."""
         text = event.text
         self._text.add(text)
         self._length += len(text)
-        if not event.logprobs or self._member != "text":
+        if event.logprobs and self._member == "text":
+            self._logged += logprob_entries(event.logprobs)
+        if not text:
+            return b""
+        if not self._logged:
             return self._delta.event(text)
-        logprobs = logprob_entries(event.logprobs)
-        self._logprobs += logprobs
+        logged, self._logged = self._logged, []
+        self._logprobs += logged
         return self._events.event(
-            "response.output_text.delta", {**self._at, "delta": text, "logprobs": logprobs}
+            "response.output_text.delta", {**self._at, "delta": text, "logprobs": logged}
         )
 
     def cite(self, cited: Cited) -> None:
@@ -63,8 +69,9 @@ class MessageItem:
             )
             for number, annotation in enumerate(annotations)
         )
-        part = self._part(text, annotations, self._logprobs)
-        logged: Object = {"logprobs": self._logprobs} if self._member == "text" else {}
+        logprobs = self._logprobs + self._logged
+        part = self._part(text, annotations, logprobs)
+        logged: Object = {"logprobs": logprobs} if self._member == "text" else {}
         written += events.event(f"response.{self._kind}.done", {**self._at, self._member: text, **logged})
         written += events.event("response.content_part.done", {**self._at, "part": part})
         return closed(events, self._place, self._item(status, [part]), written)

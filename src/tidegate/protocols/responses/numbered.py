@@ -17,6 +17,11 @@ class Events:
     def __init__(self) -> None:
         self._number = 0
 
+    @property
+    def begun(self) -> bool:
+        """Whether there has been an event."""
+        return self._number > 0
+
     def event(self, kind: str, members: Object) -> bytes:
         """The event of this type with these members."""
         return self.raw(kind, json_text(members)[1:-1])

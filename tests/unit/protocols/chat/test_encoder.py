@@ -20,6 +20,7 @@ from tests.unit.protocols.encoding import (
 )
 
 from tidegate.core.events import (
+    CallDelta,
     CallKind,
     Cited,
     Closed,
@@ -313,6 +314,23 @@ def test_an_error_ends_the_stream_without_an_end_mark() -> None:
         }
     ]
     assert b"[DONE]" not in opened + last
+
+
+def test_the_finish_reason_is_known_at_the_end() -> None:
+    for stop, reason in ((Stop.END, "stop"), (Stop.LENGTH, "length")):
+        writer = encoder(CHAT, MESSAGES)
+        assert writer.finish_reason is None
+        writer.finish(Finished(stop), None)
+        assert writer.finish_reason == reason
+
+
+def test_what_belongs_to_no_open_block_says_nothing() -> None:
+    writer = encoder(CHAT, MESSAGES)
+    written(writer, answer(text("a"), thought("b"))[:-1])
+    assert writer.encode(TextDelta("late")) == b""
+    assert writer.encode(ReasoningDelta("late")) == b""
+    assert writer.encode(CallDelta("late")) == b""
+    assert writer.encode(Closed()) == b""
 
 
 def test_the_sdk_reads_every_text_as_it_was() -> None:

@@ -20,6 +20,7 @@ from tests.unit.protocols.encoding import (
 )
 
 from tidegate.core.events import (
+    CallDelta,
     CallKind,
     Cited,
     Closed,
@@ -121,6 +122,11 @@ def test_usage_at_the_end_overrides_the_estimate() -> None:
 
 def test_without_any_count_the_estimate_stands() -> None:
     assert ending(input_estimate=12)["usage"] == {"input_tokens": 12, "output_tokens": 0}
+
+
+def test_an_estimated_input_stands_until_the_input_is_told() -> None:
+    told = stream(answer(), usage=Usage(output=5), input_estimate=12)
+    assert payloads(told)[-2]["usage"] == {"input_tokens": 12, "output_tokens": 5}
 
 
 def test_blocks_are_numbered_without_gaps() -> None:
@@ -237,6 +243,23 @@ def test_an_error_ends_the_stream_without_an_end_mark() -> None:
     )
     assert b"message_stop" not in opened + last
     assert b"content_block_stop" not in opened
+
+
+def test_the_finish_reason_is_known_at_the_end() -> None:
+    for stop, reason in ((Stop.END, "end_turn"), (Stop.LENGTH, "max_tokens")):
+        writer = encoder(MESSAGES, CHAT)
+        assert writer.finish_reason is None
+        writer.finish(Finished(stop), None)
+        assert writer.finish_reason == reason
+
+
+def test_what_belongs_to_no_open_block_says_nothing() -> None:
+    writer = encoder(MESSAGES, CHAT)
+    written(writer, answer(text("a"), thought("b"))[:-1])
+    assert writer.encode(TextDelta("late")) == b""
+    assert writer.encode(ReasoningDelta("late")) == b""
+    assert writer.encode(CallDelta("late")) == b""
+    assert writer.encode(Closed()) == b""
 
 
 def test_the_sdk_reads_every_text_as_it_was() -> None:

@@ -12,8 +12,8 @@ from tidegate.protocols.registry import dialect_of
 from tidegate.protocols.responses.echo import ResponseObject
 
 
-def said(context: AnswerContext, tier: str | None = None) -> Any:
-    text = ResponseObject(context, tier).written("completed")
+def said(context: AnswerContext) -> Any:
+    text = ResponseObject(context).written("completed")
     assert b"\n" not in text
     return json.loads(text)
 
@@ -113,12 +113,14 @@ def test_lone_surrogates_in_a_request_of_many_lines_can_be_written() -> None:
     assert found["tools"] == [{"name": "a\ufffd"}]
 
 
-def test_the_service_tier_is_told_where_the_upstream_tells_it() -> None:
-    assert said(context(Protocol.RESPONSES, Protocol.CHAT), "flex")["service_tier"] == "flex"
+def test_what_cannot_be_read_is_as_if_it_was_not_told() -> None:
+    number = b"1" * 5000
+    found = raw(b'{"model":"m","input":"x","text":{"verbosity":' + number + b"}}")
+    assert found["text"] == {"format": {"type": "text"}}
 
 
 def test_output_and_state_are_those_of_the_moment() -> None:
-    response = ResponseObject(context(Protocol.RESPONSES, Protocol.CHAT), None)
+    response = ResponseObject(context(Protocol.RESPONSES, Protocol.CHAT))
     found = json.loads(response.written("failed", b'{"a":1},{"b":2}', error={"code": "server_error"}))
     assert found["output"] == [{"a": 1}, {"b": 2}]
     assert (found["status"], found["error"]) == ("failed", {"code": "server_error"})

@@ -287,6 +287,23 @@ def test_log_probabilities_go_with_delta_and_done() -> None:
     assert output(block)[0]["content"][0]["logprobs"] == [entry]
 
 
+def test_log_probabilities_without_text_wait_for_it() -> None:
+    first, second = (
+        {"token": token, "logprob": -1, "bytes": [raw], "top_logprobs": []}
+        for token, raw in (("?", 195), ("!", 169))
+    )
+    block: list[Spoken] = [
+        TextOpened(),
+        TextDelta("", (first,)),
+        TextDelta("é", (second,)),
+        TextDelta("", (first,)),
+        Closed(),
+    ]
+    told = [each["logprobs"] for kind, each in inner(block) if kind.startswith("output_text.")]
+    assert told == [[first, second], [first, second, first]]
+    assert output(block)[0]["content"][0]["logprobs"] == [first, second, first]
+
+
 def test_a_search_is_an_item_between_the_others() -> None:
     told = inner(text("a"), [Searched("s", "weather")], text("b"), upstream=MESSAGES)
     assert [kind for kind, _ in told][5:11] == [
@@ -387,6 +404,14 @@ def test_what_belongs_to_no_open_block_says_nothing() -> None:
     written(writer, text("a"))
     assert writer.encode(TextDelta("late")) == b""
     assert writer.encode(ReasoningDelta("late")) == b""
+
+
+def test_the_finish_reason_is_known_at_the_end() -> None:
+    for stop, reason in ((Stop.END, "completed"), (Stop.LENGTH, "max_output_tokens")):
+        writer = encoder(RESPONSES, CHAT)
+        assert writer.finish_reason is None
+        writer.finish(Finished(stop), None)
+        assert writer.finish_reason == reason
 
 
 def test_the_sdk_reads_every_text_as_it_was() -> None:
