@@ -4,7 +4,13 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from tests.unit.protocols.asking import MESSAGES_TO_CHAT, MESSAGES_TO_RESPONSES, Crossing
+from tests.unit.protocols.asking import (
+    CHAT_TO_RESPONSES,
+    MESSAGES_TO_CHAT,
+    MESSAGES_TO_RESPONSES,
+    RESPONSES_TO_CHAT,
+    Crossing,
+)
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.protocols.openai_upstream import encoded
@@ -43,6 +49,12 @@ def test_top_k_is_dropped_and_the_other_samplers_go_through(crossing: Crossing) 
     body = {"top_k": 5, "temperature": 0.3, "top_p": 0.9}
     assert crossing.sent(body) == {"temperature": 0.3, "top_p": 0.9}
     assert crossing.lost(body) == ["dropped:top_k"]
+
+
+@pytest.mark.parametrize("crossing", [CHAT_TO_RESPONSES, RESPONSES_TO_CHAT])
+def test_a_limit_of_nothing_is_refused(crossing: Crossing) -> None:
+    name = "max_tokens" if crossing is CHAT_TO_RESPONSES else "max_output_tokens"
+    assert crossing.refused({name: 0}) == ("unsupported_value", name)
 
 
 @pytest.mark.parametrize("crossing", BOTH)
