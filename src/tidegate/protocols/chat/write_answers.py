@@ -66,7 +66,7 @@ class AnswerWriter:
         """What goes back as `reasoning_content`, for upstreams that want it (conversion.md §7).
 
         Such an upstream refuses a message with calls that lacks it, so that it is "" where nothing was
-        thought; but where another upstream's reasoning has been taken out it is left out.
+        thought; but where a carrier of another protocol has been taken out it is left out.
         """
         texts: list[str] = []
         foreign = False
@@ -76,7 +76,7 @@ class AnswerWriter:
                 self._losses.dropped(thought.path, silent=True)
             elif text:
                 texts.append(text)
-            foreign = foreign or text is None
+            foreign = foreign or (text is None and thought.carried is not None)
         if texts:
             return "\n\n".join(texts)
         wanted = calls and self._replay is not ReplayReasoning.NEVER
