@@ -33,7 +33,7 @@ from tidegate.core.sse import Form, Frame
 protocols = st.sampled_from(Protocol)
 END_MARKS = {
     Protocol.CHAT: (b'"finish_reason"',),
-    Protocol.MESSAGES: (b"message_stop",),
+    Protocol.MESSAGES: (b"stop_reason",),
     Protocol.RESPONSES: (b"response.completed", b"response.incomplete", b"response.done"),
 }
 

@@ -28,9 +28,24 @@ class StreamDecoder(ABC):
             self._give_up(error)
         return self._blocks.take()
 
+    @property
+    def finished(self) -> bool:
+        """Whether the model has said how it ended, so that an orderly end of the stream loses nothing."""
+        return False
+
     def finish(self) -> tuple[Event, ...]:
-        """Nothing: only the upstream's own end mark makes an answer whole."""
-        return ()
+        """What was held back; it ends in Finished if the answer lacked only its end mark."""
+        if self._over or not self.finished:
+            return ()
+        try:
+            self._close_answer()
+        except Broken as error:
+            self._give_up(error)
+        return self._blocks.take()
+
+    def _close_answer(self) -> None:
+        """The answer has ended. Raises Broken."""
+        raise Broken("the upstream's answer has no end")
 
     @abstractmethod
     def _read(self, frame: Frame) -> None:

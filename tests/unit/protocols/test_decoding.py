@@ -110,7 +110,7 @@ SAYS: dict[str, list[Said]] = {
     "23-quirk-chat-error-chunk": [("text", "Par")],
     "24-quirk-responses-sparse": [("text", "Hello"), ("get_weather", PARIS), (Stop.TOOL_CALLS,)],
     "25-quirk-responses-nested-error": [("text", "Hel")],
-    "26-quirk-messages-sparse": [("text", "Hello"), ("get_weather", "")],
+    "26-quirk-messages-sparse": [("text", "Hello"), ("get_weather", PARIS), (Stop.TOOL_CALLS,)],
 }
 DIFFERENT: dict[tuple[str, Protocol], list[Said]] = {
     ("03-parallel-tools", Protocol.MESSAGES): [("get_weather", PARIS), ("get_time", ""), (Stop.TOOL_CALLS,)],

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from tidegate.core.events import (
     Cited,
     Closed,
-    Event,
     Finished,
     Opaque,
     ReasoningDelta,
@@ -81,26 +80,18 @@ class ChatDecoder(StreamDecoder):
         self._reasons_plainly = False
         self._refused = False
         self._citations: list[Cited] = []
+        self._length = 0
+        self._begun_at = 0
 
     @property
     def finished(self) -> bool:
         """Whether a finish reason came: only usage and the end mark are awaited, and a cut is no loss."""
         return bool(self._reason)
 
-    def finish(self) -> tuple[Event, ...]:
-        """The rest and Finished if a finish reason came, else nothing. An empty one needs `[DONE]`."""
-        if self._over or not self._reason:
-            return ()
-        try:
-            self._conclude()
-        except Broken as error:
-            self._give_up(error)
-        return self._blocks.take()
-
     def _read(self, frame: Frame) -> None:
         data = frame.data
         if data.startswith(b"[DONE]"):
-            self._conclude()
+            self._close_answer()
             return
         chunk = heard.parse(data)
         if chunk is None:
@@ -185,9 +176,12 @@ class ChatDecoder(StreamDecoder):
             block.ended = True
             self._blocks.begin(block)
             self._refused = self._refused or opening is REFUSAL
+            self._begun_at = self._length
         block.add(text, logprobs)
-        if self._citations and opening is TEXT:
-            self._cite_held(block)
+        if opening is TEXT:
+            self._length += len(text)
+            if self._citations:
+                self._cite_held(block)
 
     def _hear_parts(self, parts: list[object], logprobs: tuple[object, ...]) -> None:
         for part in parts:
@@ -211,8 +205,9 @@ class ChatDecoder(StreamDecoder):
             self._cite_held(block)
 
     def _cite_held(self, block: TextBlock) -> None:
+        """Chat counts places through the whole content, of which the block is a part."""
         for cited in self._citations:
-            block.cite(cited)
+            block.cite(_moved(cited, self._begun_at))
         self._citations.clear()
 
     def _call(self, entries: list[heard.ToolCall], data: bytes) -> None:
@@ -243,7 +238,7 @@ class ChatDecoder(StreamDecoder):
             self._usage = told
             self._blocks.tell(UsageTold(told))
 
-    def _conclude(self) -> None:
+    def _close_answer(self) -> None:
         if self._reason is None:
             raise Broken("the upstream ended the stream without a finish reason")
         stop = _stop_of(self._reason)
@@ -256,6 +251,14 @@ class ChatDecoder(StreamDecoder):
 
 def _stop_of(reason: str) -> Stop:
     return _STOPS.get(reason, Stop.END)
+
+
+def _moved(cited: Cited, begun_at: int) -> Cited:
+    if not begun_at or cited.start is None or cited.end is None:
+        return cited
+    if cited.start < begun_at:
+        return Cited(cited.url, cited.title)
+    return Cited(cited.url, cited.title, cited.start - begun_at, cited.end - begun_at)
 
 
 def _is_error(chunk: heard.Chunk, data: bytes) -> bool:

@@ -40,6 +40,11 @@ class MessagesDecoder(StreamDecoder):
         self._stop_sequence: str | None = None
         self._details: dict[str, object] = {}
 
+    @property
+    def finished(self) -> bool:
+        """Whether a stop reason came and no block is open: some servers leave out `message_stop`."""
+        return self._reason is not None and not self._open
+
     def _read(self, frame: Frame) -> None:
         data = frame.data
         if data.startswith(b"[DONE]"):
@@ -70,7 +75,7 @@ class MessagesDecoder(StreamDecoder):
             case "message_delta":
                 self._note_end(event)
             case "message_stop":
-                self._conclude()
+                self._close_answer()
             case _:  # ping, and events that this version does not know
                 pass
 
@@ -122,7 +127,7 @@ class MessagesDecoder(StreamDecoder):
             self._usage = merged
             self._blocks.tell(UsageTold(merged))
 
-    def _conclude(self) -> None:
+    def _close_answer(self) -> None:
         if self._reason is None:
             raise Broken("the upstream ended its message without a stop reason")
         if self._open:

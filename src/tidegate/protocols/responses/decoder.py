@@ -149,7 +149,7 @@ class ResponsesDecoder(StreamDecoder):
         self._blocks.advance()
 
     def _partners(self, output: list[Object]) -> dict[int, Item]:
-        """The item that was streamed for each final one, by its place from 1: that of its id, else of its type."""
+        """The item that was streamed for each final one, by place from 1: that of its id, else of its type."""
         known = {(item.type, item.id): item for item in self._items if item.id is not None}
         found = {
             place: partner

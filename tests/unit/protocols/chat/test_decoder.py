@@ -115,8 +115,8 @@ def test_log_probabilities_go_with_their_text() -> None:
     assert TextDelta("a", (entry,)) in of(data(raw), STOP, DONE)
 
 
-def annotation(url: str) -> dict[str, Any]:
-    page = {"url": url, "title": "T", "start_index": 0, "end_index": 1}
+def annotation(url: str, start: int = 0, end: int = 1) -> dict[str, Any]:
+    page = {"url": url, "title": "T", "start_index": start, "end_index": end}
     return {"type": "url_citation", "url_citation": page}
 
 
@@ -127,6 +127,13 @@ def test_citations_stand_in_the_text(late: bool) -> None:
     events = of(*((text, cites) if late else (cites, text)), STOP, DONE)
     assert [event for event in events if isinstance(event, Cited)] == [Cited("u", "T", 0, 1)]
     assert told(events) == [("text", "t"), (Stop.END,)]
+
+
+def test_places_of_citations_are_those_in_their_block() -> None:
+    called = calls(call(0, "a", "f", "{}"))
+    last = chunk({"annotations": [annotation("u", 4, 6), annotation("v", 1, 2)]})
+    events = of(chunk({"content": "abc"}), called, chunk({"content": "defg"}), last, STOP, DONE)
+    assert [event for event in events if isinstance(event, Cited)] == [Cited("u", "T", 1, 3), Cited("v", "T")]
 
 
 @pytest.mark.parametrize(

@@ -178,11 +178,17 @@ def test_an_end_mark_alone_begins_nothing() -> None:
     assert broken(of(MESSAGE_STOP))
 
 
-@pytest.mark.parametrize("until", range(5))
-def test_without_its_end_mark_an_answer_is_not_whole(until: int) -> None:
-    parts = [message(), begin(0, TEXT), grow(0, text="a"), stop(0), ending("end_turn")]
+@pytest.mark.parametrize("until", range(4))
+def test_without_a_stop_reason_an_answer_is_not_whole(until: int) -> None:
+    parts = [message(), begin(0, TEXT), grow(0, text="a"), stop(0)]
     events = of(*parts[: until + 1])
     assert not any(isinstance(event, Finished | Failed) for event in events)
+
+
+def test_a_missing_end_mark_is_no_loss_after_a_stop_reason_unless_a_block_is_open() -> None:
+    parts = [message(), begin(0, TEXT), grow(0, text="a")]
+    assert told(of(*parts, stop(0), ending("end_turn"))) == [("text", "a"), (Stop.END,)]
+    assert told(of(*parts, ending("end_turn"))) == [("text", "a")]
 
 
 FAST = {"code": "slow_down", "message": "boom"}
