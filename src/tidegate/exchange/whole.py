@@ -3,20 +3,19 @@
 from msgspec import Struct, structs
 
 from tidegate.core.failure import Failure, Kind, TidegateError
-from tidegate.core.sse import Framer
+from tidegate.core.sse import Overflow
 from tidegate.engine.actions import Complete, Failover, Refuse
 from tidegate.engine.body import Body
 from tidegate.engine.decide import refuses
-from tidegate.engine.relay import MAX_PREAMBLE
 from tidegate.exchange.attempt import Ended, Received, Refusal, WholeAttempt
 from tidegate.exchange.estimates import estimate
 from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
 from tidegate.protocols import warnings
-from tidegate.protocols.base import Said, Whole
+from tidegate.protocols.base import Said, Watcher, Whole
+from tidegate.protocols.whole_answers import broken_stream
+from tidegate.protocols.whole_streams import events_of
 
-_STREAM_OF_BODY = 8
-"""How much longer a stream may be than the whole answer that it says."""
 _NO_ANSWER = Failure(kind=Kind.UPSTREAM, message="the upstream's answer could not be converted")
 ANSWER_EVENTS = 4
 """A whole answer may be this many times as large as the largest event."""
@@ -49,42 +48,65 @@ class WholeExchange(Struct, kw_only=True):
         request = self.request
         self.refusal, self.warnings = refusal, warnings.header(prepared.losses)
         received = await fetch(request, prepared, refusal)
-        whole = received if isinstance(received, Failure) else _read(received, prepared)
-        if isinstance(whole, Whole) and prepared.crossing is not None:
-            whole = await self._convert(whole, prepared)
+        whole = received if isinstance(received, Failure) else await self._answer(received, prepared)
         if isinstance(whole, Failure):
             ends = Refuse(whole) if refuses(whole) else Failover(whole)
             return request.cleaned(ends, prepared.candidate)
         self.whole = whole
         return Complete()
 
-    async def _convert(self, whole: Whole, prepared: Prepared) -> Whole | Failure:
-        """The answer in the caller's protocol: said as a stream, converted, and gathered again."""
+    async def _answer(self, received: Received, prepared: Prepared) -> Whole | Failure:
+        """What the body says, in the caller's protocol."""
+        if prepared.crossing is None:
+            return _read(received, prepared)
+        if received.kind is Body.EVENTS:
+            return await self._convert(received.body, prepared, None)
+        told = _read(received, prepared)
+        if isinstance(told, Failure):
+            return told
+        return await self._convert(prepared.dialect.replay(prepared.asked, told.body), prepared, told)
+
+    async def _convert(self, stream: bytes, prepared: Prepared, told: Whole | None) -> Whole | Failure:
+        """The upstream's stream in the caller's protocol, gathered; `told` is the answer it was made of."""
         request = self.request
         watcher = request.watcher(prepared)
-        out = bytearray()
-        framer = Framer(len(whole.body) * _STREAM_OF_BODY + MAX_PREAMBLE)
-        for frame in framer.feed(prepared.dialect.replay(prepared.asked, whole.body)):
-            said = watcher.read(frame)
-            if said in (Said.ERROR, Said.BROKEN):
-                return watcher.failure or _NO_ANSWER
-            if said is not Said.DROPPED:
-                out += watcher.outgoing(frame)
-            if said is Said.END:
-                break
-        told = whole.usage
+        out = _said(watcher, stream)
+        if isinstance(out, Failure):
+            return out
+        usage, text = (watcher.usage, watcher.text()) if told is None else (told.usage, told.text)
+        closing = usage
         if watcher.owes_usage:
-            world = request.world
-            told = (
-                await estimate(request.dialect, request.asked, whole.usage, whole.text, world.tokenizer)
-            ).usage
-        body = request.dialect.assemble(request.asked, bytes(out) + watcher.closing(told))
+            tokenizer = request.world.tokenizer
+            closing = (await estimate(request.dialect, request.asked, usage, text, tokenizer)).usage
+        body = request.dialect.assemble(request.asked, out + watcher.closing(closing))
         converted = body if isinstance(body, Failure) else request.dialect.read_whole(request.asked, body)
         if isinstance(converted, Failure):
             return converted
-        return structs.replace(
-            converted, usage=whole.usage, text=whole.text, ids=(), incomplete=whole.incomplete
-        )
+        incomplete = watcher.incomplete if told is None else told.incomplete
+        return structs.replace(converted, usage=usage, text=text, ids=(), incomplete=incomplete)
+
+
+def _said(watcher: Watcher, stream: bytes) -> bytes | Failure:
+    """What a complete stream says in the caller's protocol, up to its end; a Failure if it has none."""
+    out = bytearray()
+    ended = False
+    try:
+        for frame in events_of(stream):
+            said = watcher.read(frame)
+            if said in (Said.ERROR, Said.BROKEN):
+                if ended:
+                    break  # after the finish an error takes nothing back
+                return watcher.failure or _NO_ANSWER
+            if said is not Said.DROPPED:
+                out += watcher.outgoing(frame)
+            ended = ended or said in (Said.FINISH, Said.END)
+            if said is Said.END:
+                break
+    except Overflow:
+        return broken_stream("an event of the upstream has too many lines")
+    if not ended and not watcher.may_end:
+        return broken_stream("the upstream closed the stream before its end")
+    return bytes(out)
 
 
 def _read(received: Received, prepared: Prepared) -> Whole | Failure:

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 from tests.contract.pairs.recordings import FOLDER, Corpus, answers, requests
-from tests.harness import notation as n
-from tests.harness import sse
 from tests.harness.client import Reply
-from tests.harness.dialects import CHAT, FAILED, MESSAGES, RESPONSES, Side
+from tests.harness.dialects import Side
 from tests.harness.script import CUT, Answer, body, pieces, stream
 from tests.unit.protocols.golden import Comparison, same_stream
 
@@ -28,9 +26,7 @@ every_plain_whole = pytest.mark.parametrize(("scenario", "channel", "client"), P
 
 
 def _upstream(scenario: str, channel: Side, suffix: str) -> bytes:
-    """The recording; its sparse Messages stream has no end mark, without which no stream is whole."""
-    recorded = (FOLDER / scenario / f"upstream.{channel.name}.{suffix}").read_bytes()
-    return recorded + n.me if scenario.startswith("26") else recorded
+    return (FOLDER / scenario / f"upstream.{channel.name}.{suffix}").read_bytes()
 
 
 async def _ask(
@@ -78,18 +74,6 @@ async def test_a_reset_reads_like_a_cut(corpus: Corpus, scenario: str, channel: 
     answer = stream(_upstream(scenario, channel, "sse"), CUT)
     reply = await _ask(corpus, scenario, channel, client, answer, streamed=True)
     same_stream(corpus.wanted(scenario, channel, client, "sse"), reply.body)
-
-
-@pytest.mark.parametrize("client", [CHAT, RESPONSES], ids=_name)
-async def test_without_its_end_mark_the_sparse_stream_is_a_failure(corpus: Corpus, client: Side) -> None:
-    scenario = "26-quirk-messages-sparse"
-    content = _upstream(scenario, MESSAGES, "sse").removesuffix(n.me)
-    reply = await _ask(corpus, scenario, MESSAGES, client, Answer([content]), streamed=True)
-    told = sse.read(reply.body)
-    error = client.error_of(told.events[-1])
-    assert error is not None
-    assert error["message"] == FAILED
-    assert not any(client.is_end(event) for event in told.events)
 
 
 def test_every_pair_is_recorded() -> None:
