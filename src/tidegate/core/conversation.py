@@ -1,8 +1,7 @@
-"""What a client asks: turns of blocks, tools and parameters, in one form for every protocol.
+"""What a client asks: turns of blocks, tools and parameters, in one form for every protocol."""
 
-Everything carries the path of where it stood in the client's request (`messages[2].content[1]`), so that
-what a conversion drops, approximates or refuses can be named in the client's own terms.
-"""
+# Everything carries the path of where it stood in the client's request (`messages[2].content[1]`), so that
+# what a conversion drops, approximates or refuses can be named in the client's own terms.
 
 from enum import Enum
 from typing import Any, Generic, TypeAlias, TypeVar

@@ -1,8 +1,7 @@
-"""What a model can say, in the order it says it: one vocabulary for every protocol.
+"""What a model can say, in the order it says it: one vocabulary for every protocol."""
 
-An answer is Started, then blocks one after the other (opened, grown, closed; never two open at once), then
-Finished or Failed. UsageTold may come anywhere before the end, the last one counts (fields merge).
-"""
+# An answer is Started, then blocks one after the other (opened, grown, closed; never two open at once), then
+# Finished or Failed. UsageTold may come anywhere before the end; the last one counts, field by field.
 
 from enum import Enum
 from typing import Any, TypeAlias

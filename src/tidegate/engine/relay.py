@@ -91,7 +91,13 @@ class Relay:
                 out = b"" if last is None else self._take_last(last, now)
             case Body.FOREIGN | None:
                 return self.broke(_upstream("the upstream sent an empty answer"), now)
-        return out + self.broke(_upstream("the upstream closed the stream before its end"), now)
+        return out + self._closed(now)
+
+    def _closed(self, now: float) -> bytes:
+        """No event is left. Some answers lack only their mark."""
+        if self.ended is None and self._progress.phase is Phase.SPOKEN and self.watcher.may_end:
+            self.ended = Complete()
+        return self.broke(_upstream("the upstream closed the stream before its end"), now)
 
     def broke(self, failure: Failure, now: float) -> bytes:
         """The attempt cannot go on; the error event if one is due."""
@@ -222,6 +228,8 @@ class Relay:
         if self._progress.phase is Phase.SPOKEN:
             out.append(data)
             return
+        if not data:
+            return  # nothing of it can be said in the caller's protocol
         self._held.append(data)
         self._held_size += len(data)
         if self._held_size > MAX_PREAMBLE:
@@ -236,12 +244,11 @@ class Relay:
     def _told_error(self, frame: Frame, now: float) -> bytes:
         """The upstream's own error: its event goes through after output, its meaning counts before."""
         failure = self._reported("the upstream reported an error")
-        own_event = self.watcher.outgoing(frame) if self._progress.phase is Phase.SPOKEN else b""
-        self._end_by(decide(self._progress, Broke(failure), now, self._terms.limits))
-        if not isinstance(self.ended, AppendError):
-            return b""
-        self.ended = AppendError(failure)
-        return own_event
+        action = decide(self._progress, Broke(failure), now, self._terms.limits)
+        if not isinstance(action, AppendError):
+            return self._end_by(action)
+        self.ended = action
+        return self.watcher.outgoing(frame)
 
 
 def _never(body: bytes) -> bytes | Failure:

@@ -85,6 +85,10 @@ class Watcher(Interface):
         """What is still missing after the end: for Chat an estimated usage chunk if owed, and `[DONE]`."""
 
     @property
+    def may_end(self) -> bool:
+        """Whether an orderly end of the upstream's stream ends the answer, although its mark is missing."""
+
+    @property
     def owes_usage(self) -> bool:
         """Whether the caller asked for a usage chunk that the upstream has not sent."""
 

@@ -90,6 +90,10 @@ class Decoder(Interface):
         A frame that cannot be meant (no JSON, an end mark too early) is Failed with Kind.UPSTREAM.
         """
 
+    @property
+    def finished(self) -> bool:
+        """Whether the model has said how it ended, so that an orderly end of the stream loses nothing."""
+
     def finish(self) -> tuple[Event, ...]:
         """The upstream ended or nothing more is awaited: what was held back.
 

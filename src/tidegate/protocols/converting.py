@@ -1,6 +1,6 @@
 """Watches an upstream stream and says it in the caller's protocol: the cross pairs' side of `Watcher`."""
 
-from tidegate.core.events import Event, Failed, Finished, UsageTold
+from tidegate.core.events import Event, Failed, Finished, Started, UsageTold
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Frame
 from tidegate.core.usage import Usage
@@ -49,8 +49,14 @@ class ConvertingWatcher:
 
     @property
     def incomplete(self) -> bool:
-        """Ended well, but cut by a token limit."""
-        return self._native.incomplete
+        """Ended well, but cut by a token limit: of what comes after a stop string, nobody knows."""
+        cut = self._cutter is not None and self._cutter.matched is not None
+        return self._native.incomplete and not cut
+
+    @property
+    def may_end(self) -> bool:
+        """Whether an orderly end of the upstream's stream ends the answer, although its mark is missing."""
+        return self._finished is None and self.failure is None and self._decoder.finished
 
     @property
     def owes_usage(self) -> bool:
@@ -67,12 +73,17 @@ class ConvertingWatcher:
         if said in (Said.ERROR, Said.BROKEN):
             self.failure = self._native.failure
             return said
-        self._out = self._say(self._decoder.decode(frame))
+        events = self._decoder.decode(frame)
+        opening = b""
+        if events and type(events[0]) is Started:
+            opening, events = self._encoded(events[0]), events[1:]
+        spoken = self._say(events)
+        self._out = opening + spoken
         if self.failure is not None:
             return Said.BROKEN
         if self._finished is not None:
             return Said.END
-        if said is Said.OUTPUT and not self._out:
+        if said is Said.OUTPUT and not spoken:
             return Said.PROGRESS
         return said
 
@@ -93,9 +104,14 @@ class ConvertingWatcher:
 
     def closing(self, estimate: Usage | None) -> bytes:
         """The end of the answer, its usage and end mark included."""
-        out = b"" if self._finished is not None else self._say(self._decoder.finish())
+        out = b""
+        broken = self.failure
         if self._finished is None:
-            failure = self.failure or Failure(kind=Kind.UPSTREAM, message="the answer has no end")
+            # After the finish of every choice an error in the end mark's place takes nothing back.
+            self.failure = None
+            out = self._say(self._decoder.finish())
+        if self._finished is None:
+            failure = self.failure or broken or Failure(kind=Kind.UPSTREAM, message="the answer has no end")
             return out + self._encoder.error_event(failure)
         return out + self._encoder.finish(self._finished, estimate or self.usage)
 

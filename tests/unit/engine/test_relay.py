@@ -26,6 +26,7 @@ class Reader:
     ids: list[str]
     incomplete = False
     owes_usage = False
+    may_end = False
 
     def read(self, frame: Frame) -> Said:
         said = Said(frame.data.partition(b" ")[0].decode())

@@ -48,6 +48,11 @@ class ChatWatcher:
         return "length" in self._finishes.values()
 
     @property
+    def may_end(self) -> bool:
+        """Never: on the same protocol the caller looks for the end mark itself."""
+        return False
+
+    @property
     def owes_usage(self) -> bool:
         """The caller asked for a usage chunk and the upstream told no usage, or where no client looks."""
         return self._asked.wants_usage and self._shown is None

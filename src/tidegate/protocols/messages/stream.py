@@ -40,6 +40,11 @@ class MessagesWatcher:
         return self.finish_reason in _CUT_BY_LIMIT
 
     @property
+    def may_end(self) -> bool:
+        """Never: on the same protocol the caller looks for the end mark itself."""
+        return False
+
+    @property
     def owes_usage(self) -> bool:
         """Never: usage stands in the protocol's own events."""
         return False

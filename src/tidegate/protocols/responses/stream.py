@@ -52,6 +52,11 @@ class ResponsesWatcher:
         self._noted: set[str] = set()
 
     @property
+    def may_end(self) -> bool:
+        """Never: on the same protocol the caller looks for the end mark itself."""
+        return False
+
+    @property
     def owes_usage(self) -> bool:
         """Never: usage stands in the terminal event."""
         return False
