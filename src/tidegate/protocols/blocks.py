@@ -15,6 +15,7 @@ from tidegate.core.events import (
     TextOpened,
 )
 from tidegate.protocols.call_ids import call_id
+from tidegate.protocols.transcript import Transcript
 
 MAX_WAITING = 1000
 """More blocks than this never wait for their turn: real answers have a few, and each costs memory."""
@@ -33,6 +34,42 @@ class Stage(Enum):
     UNSAID = "unsaid"
     OPEN = "open"
     CLOSED = "closed"
+
+
+class Streamed:
+    """Text that came in pieces, to be held against a final value that says all of it once more.
+
+    The pieces are only joined where the lengths allow a difference: final values may come again and again.
+    """
+
+    __slots__ = ("_length", "_pieces")
+
+    def __init__(self) -> None:
+        self._pieces = Transcript()
+        self._length = 0
+
+    def __bool__(self) -> bool:
+        """Whether anything came."""
+        return self._length > 0
+
+    def add(self, piece: str) -> None:
+        """Another piece."""
+        self._pieces.add(piece)
+        self._length += len(piece)
+
+    def text(self) -> str:
+        """All of it."""
+        return self._pieces.text()
+
+    def equals(self, whole: str) -> bool:
+        """Whether a final value is what was streamed."""
+        return len(whole) == self._length and whole == self._pieces.text()
+
+    def rest_of(self, whole: str) -> str:
+        """What a final value tells beyond the pieces; nothing where the two differ otherwise."""
+        if len(whole) <= self._length or not whole.startswith(self._pieces.text()):
+            return ""
+        return whole[self._length :]
 
 
 class Block:
@@ -93,32 +130,29 @@ class CallBlock(Block):
     `given` is an input that was told apart from them; it counts where no fragment came.
     """
 
-    __slots__ = ("_pieces", "given", "kind", "opening")
+    __slots__ = ("given", "kind", "opening", "said")
 
     def __init__(self, kind: CallKind, order: int | None = None) -> None:
         super().__init__(order)
         self.kind = kind
         self.opening: CallOpened | None = None
         self.given = ""
-        self._pieces: list[str] = []
+        self.said = Streamed()
 
     def name(self, id_: str, name: str, namespace: str | None = None) -> None:
-        """Open the call, and tell the fragments that came before its name."""
+        """Open the call, and tell the input that came before its name."""
         self.opening = CallOpened(id_, name, self.kind, namespace)
         self.stage = Stage.OPEN
         self.events.append(self.opening)
-        self.events.extend(map(CallDelta, self._pieces))
+        if self.said:
+            self.events.append(CallDelta(self.said.text()))
 
     def add(self, piece: str) -> None:
         """Grow by a fragment of the input; an empty one says nothing."""
         if piece:
-            self._pieces.append(piece)
+            self.said.add(piece)
             if self.stage is Stage.OPEN:
                 self.events.append(CallDelta(piece))
-
-    def text(self) -> str:
-        """The input so far."""
-        return "".join(self._pieces)
 
     def close(self, *, cut: bool = False) -> None:
         """As for any block. No input at all stays nothing: every client is told of it in another way.
@@ -127,7 +161,7 @@ class CallBlock(Block):
         """
         if self.stage is Stage.UNSAID and not cut:
             raise Broken("a tool call of the upstream has no name")
-        if self.stage is Stage.OPEN and not self._pieces:
+        if self.stage is Stage.OPEN and not self.said:
             self.add(self.given)
         super().close(cut=cut)
 
@@ -223,8 +257,3 @@ class Blocks:
 
 def _goes_before(block: Block, other: Block) -> bool:
     return block.order is not None and other.order is not None and block.order < other.order
-
-
-def rest_of(said: str, whole: str) -> str:
-    """What a final value tells beyond what was streamed; nothing where the two differ otherwise."""
-    return whole[len(said) :] if whole.startswith(said) else ""

@@ -13,8 +13,8 @@ from tidegate.protocols.blocks import (
     CallBlock,
     CallIds,
     Stage,
+    Streamed,
     TextBlock,
-    rest_of,
 )
 
 
@@ -146,7 +146,7 @@ def test_a_call_keeps_its_fragments() -> None:
     block.close()
     block.close()
     assert block.events == [OPENED, CallDelta("{"), CallDelta("}"), Closed()]
-    assert block.text() == "{}"
+    assert block.said.equals("{}")
 
 
 def test_a_call_is_opened_by_its_name() -> None:
@@ -206,4 +206,10 @@ def test_ids_are_kept_where_they_serve_and_made_where_not() -> None:
     ],
 )
 def test_a_final_value_mends_what_was_streamed(streamed: str, whole: str, rest: str) -> None:
-    assert rest_of(streamed, whole) == rest
+    said = Streamed()
+    for letter in streamed:
+        said.add(letter)
+    assert said.rest_of(whole) == rest
+    assert said.equals(whole) is (streamed == whole)
+    assert said.text() == streamed
+    assert bool(said) is bool(streamed)

@@ -3,7 +3,7 @@
 import re
 
 from tidegate.core.events import CallKind
-from tidegate.protocols.blocks import Broken, CallBlock, CallIds, Stage
+from tidegate.protocols.blocks import Broken, CallBlock, CallIds, Stage, Streamed
 from tidegate.protocols.chat.heard import ToolCall
 from tidegate.protocols.reading import load
 from tidegate.protocols.whole_answers import argument_text
@@ -37,21 +37,25 @@ class Fragment:
 class ChatCall(CallBlock):
     """One call. Id and name count once, however often they come."""
 
-    __slots__ = ("_object", "_read", "told_id")
+    __slots__ = ("_object", "_unread", "told_id")
 
     def __init__(self, kind: CallKind, index: int | None) -> None:
         super().__init__(kind, index)
         self.told_id: str | None = None
         self._object = JsonObject()
-        self._read = 0
+        self._unread: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Grow by a fragment of the input."""
+        super().add(piece)
+        self._unread.append(piece)
 
     def is_whole(self) -> bool:
         """Whether the arguments are a complete object. Nothing tells that of a custom tool's free text."""
-        pieces = self._pieces
-        while self._read < len(pieces):
-            self._object.add(pieces[self._read])
-            self._read += 1
-        return self.kind is CallKind.FUNCTION and self._object.is_closed(pieces)
+        for piece in self._unread:
+            self._object.add(piece)
+        self._unread.clear()
+        return self.kind is CallKind.FUNCTION and self._object.is_closed(self.said)
 
 
 class JsonObject:
@@ -85,10 +89,10 @@ class JsonObject:
                     self._depth -= 1
                     self._closed = self._closed or self._depth <= 0
 
-    def is_closed(self, pieces: list[str]) -> bool:
-        """Whether the `pieces` added so far are an object and nothing more; decoded once, when it closes."""
+    def is_closed(self, said: Streamed) -> bool:
+        """Whether all that was `said` is an object and nothing more; decoded once, when it closes."""
         if self._closed and self._sound is None:
-            self._sound = isinstance(load("".join(pieces).encode()), dict)
+            self._sound = isinstance(load(said.text().encode()), dict)
         return bool(self._sound)
 
 
@@ -144,7 +148,7 @@ class ChatCalls:
         """
         self._note(call, fragment)
         if call.stage is Stage.CLOSED:
-            if fragment.input.strip() and fragment.input != call.text():
+            if fragment.input.strip() and not call.said.equals(fragment.input):
                 raise Broken("the upstream went on with a tool call that was whole")
             return
         if fragment.name is not None and call.opening is None:
@@ -176,4 +180,4 @@ def _is_another(call: ChatCall, name: str, fragment: Fragment, before: ChatCall 
         return True
     if not fragment.input.strip() or not call.is_whole():
         return False
-    return call.opening is None or name != call.opening.name or fragment.input != call.text()
+    return call.opening is None or name != call.opening.name or not call.said.equals(fragment.input)

@@ -13,7 +13,7 @@ from tidegate.core.events import (
     TextOpened,
 )
 from tidegate.core.protocol import Protocol
-from tidegate.protocols.blocks import REFUSAL, TEXT, Block, Broken, CallBlock, CallIds, Stage, rest_of
+from tidegate.protocols.blocks import REFUSAL, TEXT, Block, Broken, CallBlock, CallIds, Stage, Streamed
 from tidegate.protocols.citations import web_citation
 from tidegate.protocols.loose import listing, mapping, mappings, text
 from tidegate.protocols.reading import load
@@ -54,7 +54,7 @@ class _Part:
     def __init__(self, index: int, opening: TextOpened | RefusalOpened) -> None:
         self.index = index
         self.opening = opening
-        self.said = Transcript()
+        self.said = Streamed()
         self.cited = 0
 
 
@@ -142,8 +142,8 @@ class MessageItem(Item):
         logprobs: list[object] | None,
     ) -> None:
         part = self._parts.get(place)
-        said = part.said.text() if part is not None and part.opening is opening else ""
-        rest = rest_of(said, whole or "")
+        said = part.said if part is not None and part.opening is opening else Streamed()
+        rest = said.rest_of(whole or "")
         if rest:
             self.say(place, opening, rest, () if said else tuple(logprobs or ()))
 
@@ -163,7 +163,7 @@ class ReasoningItem(Item):
         super().__init__(index)
         self._form: ReasoningForm | None = None
         self._part = 0
-        self._said = Transcript()
+        self._said = Streamed()
 
     def hear(self, kind: str, event: Event) -> None:
         """Text of the one form, or its final value."""
@@ -215,15 +215,15 @@ class ReasoningItem(Item):
         self._open()
         if place != self._part:
             self._part = place
-            self._said = Transcript()
+            self._said = Streamed()
         self._said.add(told)
         self.events.append(ReasoningDelta(told, form, place))
 
     def _catch_up(self, form: ReasoningForm, place: int, whole: object) -> None:
         """What came before the part that is being told cannot be mended."""
         if isinstance(whole, str) and place >= self._part:
-            said = self._said.text() if place == self._part else ""
-            self._say(form, place, rest_of(said, whole))
+            said = self._said if place == self._part else Streamed()
+            self._say(form, place, said.rest_of(whole))
 
 
 class CallItem(CallBlock, Item):
@@ -289,7 +289,7 @@ class CallItem(CallBlock, Item):
         if self._begun:
             self.given = whole or self.given
         else:
-            self.add(rest_of(self.text(), whole))
+            self.add(self.said.rest_of(whole))
 
     def _input_of(self, item: Object) -> str:
         return argument_text(item.get("arguments" if self.kind is CallKind.FUNCTION else "input"))

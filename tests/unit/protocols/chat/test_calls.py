@@ -8,6 +8,7 @@ from tests.unit.protocols.upstreams import DONE, call, calls, chunk
 
 from tidegate.core.events import CallDelta, Event, Stop
 from tidegate.core.protocol import Protocol
+from tidegate.protocols.blocks import Streamed
 from tidegate.protocols.chat.calls import JsonObject
 
 TOOLS = chunk({}, "tool_calls")
@@ -177,7 +178,8 @@ def test_what_is_no_object_is_never_closed(text: str) -> None:
 
 
 def is_closed(pieces: list[str]) -> bool:
-    reader = JsonObject()
+    reader, said = JsonObject(), Streamed()
     for piece in pieces:
         reader.add(piece)
-    return reader.is_closed(pieces)
+        said.add(piece)
+    return reader.is_closed(said)
