@@ -48,8 +48,7 @@ class Story(Struct, kw_only=True):
     error_code: str | None = None
     error_message: str | None = None
     losses: tuple[str, ...] = ()
-    """What the conversion for the last channel could not say."""
-    warnings: list[str] = field(default_factory=list)
+    """What the last channel was not told: lost in a conversion, or taken out by a repair."""
     attempts: list[AttemptRecord] = field(default_factory=list)
 
     def add_attempt(
@@ -101,7 +100,7 @@ class Story(Struct, kw_only=True):
             error_type=self.error_type,
             error_code=self.error_code,
             error_message=self.error_message,
-            warnings=(*self.losses, *self.warnings),
+            warnings=self.losses,
             attempts=tuple(self.attempts),
         )
 

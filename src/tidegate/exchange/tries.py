@@ -6,6 +6,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from tidegate.core.failure import Failure, Fault, Kind, fault
+from tidegate.core.protocol import Protocol
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.verdict import merge_failures
 from tidegate.exchange.attempt import Ended, Refusal
@@ -24,12 +25,12 @@ NewRefusal: TypeAlias = Callable[[Prepared], Refusal]
 Prepare: TypeAlias = Callable[[Candidate], Prepared | Failure]
 
 
-_DROPPED = {
-    Repair.STREAM_OPTIONS: "dropped:stream_options",
-    Repair.THINKING: "dropped:messages[].thinking",
-    Repair.REASONING: "dropped:input[].reasoning",
+_REASONING = {
+    Protocol.CHAT: "messages[].reasoning_details",
+    Protocol.RESPONSES: "input[].reasoning",
+    Protocol.MESSAGES: "messages[].thinking",
 }
-"""What a repair took out, for the row."""
+"""Where the callers of a protocol put the reasoning of earlier turns."""
 
 
 class Tries(Struct):
@@ -93,8 +94,7 @@ class Tries(Struct):
         ended, status, repaired = await self._noted(prepared, may_repair=True)
         if repaired is not None:
             mended, repair = repaired
-            if _DROPPED[repair] not in self.story.warnings:
-                self.story.warnings.append(_DROPPED[repair])
+            self.story.losses += (_dropped_by(repair, self.asked.protocol),)
             ended, status, _ = await self._noted(mended, may_repair=False)
         return ended, status
 
@@ -149,6 +149,15 @@ def _repaired(prepared: Prepared, ended: Ended) -> tuple[Prepared, Repair] | Non
             return prepared.repair(failure)
         case Complete() | AppendError():
             return None
+
+
+def _dropped_by(repair: Repair, protocol: Protocol) -> str:
+    """What a repair took out, for the row and in the caller's terms."""
+    match repair:
+        case Repair.STREAM_OPTIONS:
+            return "dropped:stream_options"
+        case Repair.THINKING | Repair.REASONING:
+            return f"dropped:{_REASONING[protocol]}"
 
 
 def outcome_of(ended: Ended | None, *, repaired: bool) -> str:

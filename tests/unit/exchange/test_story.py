@@ -21,7 +21,7 @@ async def test_a_request_of_which_nothing_is_known() -> None:
 async def test_a_whole_story() -> None:
     story = Story(incoming=Scene().incoming(), key=KEY, model="m", stream=True, channel="a")
     story.first_useful_at = 1000.4125
-    story.warnings.append("dropped:x")
+    story.losses += ("dropped:x",)
     story.add_attempt(
         Candidate(channel(), "up"),
         outcome="failed",
