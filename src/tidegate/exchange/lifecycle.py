@@ -153,12 +153,12 @@ class Exchange:
         except Exception:
             self._refuse(request, INTERNAL, pipe)
             raise
+        pipe.warn(exchange.warnings)
         match ended:
             case Failover(failure) | Refuse(failure) | AppendError(failure):
                 self._refuse(request, failure, pipe)
             case Complete():
                 whole = exchange.answer
-                pipe.warn(exchange.warnings)
                 pipe.answer(200, [], whole.body)
                 self.settlement.whole_ended(exchange, whole)
 
