@@ -113,7 +113,7 @@ class Request(Struct, frozen=True, kw_only=True):
             halves_of(self.dialect.protocol).encoder(self._context(prepared.crossing, prepared, seed)),
             written.stops,
             cleaner,
-            wants_usage=self.asked.wants_usage,
+            wants_usage=self.asked.wants_usage or not self.asked.stream,  # no whole answer is without
         )
 
     def _context(self, crossing: Crossing, prepared: Prepared, seed: Seed) -> AnswerContext:

@@ -82,8 +82,7 @@ class WholeExchange(Struct, kw_only=True):
         converted = body if isinstance(body, Failure) else request.dialect.read_whole(request.asked, body)
         if isinstance(converted, Failure):
             return converted
-        incomplete = watcher.incomplete if told is None else told.incomplete
-        return structs.replace(converted, usage=usage, text=text, ids=(), incomplete=incomplete)
+        return structs.replace(converted, usage=usage, text=text, ids=(), incomplete=watcher.incomplete)
 
 
 def _said(watcher: Watcher, stream: bytes) -> bytes | Failure:
@@ -93,7 +92,7 @@ def _said(watcher: Watcher, stream: bytes) -> bytes | Failure:
     try:
         for frame in events_of(stream):
             said = watcher.read(frame)
-            if said in (Said.ERROR, Said.BROKEN):
+            if said in (Said.ERROR, Said.BROKEN, Said.SPOILT):
                 if ended:
                     break  # after the finish an error takes nothing back
                 return watcher.failure or _NO_ANSWER
