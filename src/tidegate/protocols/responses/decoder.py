@@ -20,6 +20,14 @@ _ERRORS = frozenset({"error", "response.failed", "response.cancelled"})
 _GROWING = ("output_text", "refusal", "reasoning_text", "reasoning_summary_text")
 _INPUTS = ("function_call_arguments", "custom_tool_call_input")
 _PARTS = ("content_part", "reasoning_summary_part")
+_UNANNOUNCED = {
+    "response.output_text.delta": "message",
+    "response.refusal.delta": "message",
+    "response.reasoning_text.delta": "reasoning",
+    "response.reasoning_summary_text.delta": "reasoning",
+    "response.reasoning_summary_part.added": "reasoning",
+}
+"""What begins an item of that type on servers that leave out `output_item.added`."""
 _OF_AN_ITEM = frozenset(
     {
         *(f"response.{name}.{step}" for name in (*_GROWING, *_INPUTS) for step in ("delta", "done")),
@@ -97,13 +105,17 @@ class ResponsesDecoder(StreamDecoder):
 
     def _hear(self, kind: str, event: heard.Event) -> None:
         item = self._item_at(event.output_index, event.item_id)
-        if item is None and kind == "response.reasoning_summary_part.added":
-            item = self._begin({"type": "reasoning", "id": event.item_id}, event.output_index, b"")
+        if item is None and kind in _UNANNOUNCED and not self._is_late(kind, event.output_index):
+            item = self._begin({"type": _UNANNOUNCED[kind], "id": event.item_id}, event.output_index, b"")
         if item is None:
             if kind.endswith(".delta"):
                 raise Broken(f"a {kind} of the upstream belongs to no open item")
             return
         item.hear(kind, event)
+
+    def _is_late(self, kind: str, index: int | None) -> bool:
+        """Whether a delta comes for a place whose item has been done."""
+        return kind.endswith(".delta") and any(item.ended and item.order == index for item in self._items)
 
     def _item_at(self, index: int | None, id_: str | None) -> Item | None:
         """The open item of an event: by its place, which servers keep, else by its id, which some do not."""
@@ -149,7 +161,7 @@ class ResponsesDecoder(StreamDecoder):
         self._blocks.advance()
 
     def _partners(self, output: list[Object]) -> dict[int, Item]:
-        """The item that was streamed for each final one, by place from 1: that of its id, else of its type."""
+        """The streamed item of each final one, by place from 1: that of its id, else the next of its type."""
         known = {(item.type, item.id): item for item in self._items if item.id is not None}
         found = {
             place: partner

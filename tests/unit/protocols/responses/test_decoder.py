@@ -63,6 +63,8 @@ def test_a_response_in_its_usual_steps() -> None:
         pytest.param([added(0, MESSAGE), text("hi"), done(0, spoken("")), completed()], id="empty done"),
         pytest.param([added(0, MESSAGE), text("hi"), done(0, SAID), completed(OTHER)], id="another id"),
         pytest.param([added(0, SAID), done(0, SAID), completed(SAID)], id="all in added"),
+        pytest.param([text("h"), text("i"), completed(SAID)], id="never added"),
+        pytest.param([text("h"), text("i"), completed()], id="never added, no output"),
         pytest.param([added(0, MESSAGE), added(0, MESSAGE), text("hi"), completed(SAID)], id="added twice"),
         pytest.param([added(0, MESSAGE), text("hi"), done(0, SAID), OLD_END], id="the old end mark"),
     ],
@@ -206,7 +208,7 @@ def test_the_name_of_an_event_may_stand_for_its_type() -> None:
     "stream",
     [
         pytest.param([added(0, MESSAGE)], id="an item before its response"),
-        pytest.param([created(), text("a")], id="a delta before its item"),
+        pytest.param([created(), arguments(0, "{}")], id="arguments of no call"),
         pytest.param([created(), done(0, SAID), text("a")], id="a delta after its item"),
         pytest.param([created(), added(0, MESSAGE), text("a", 1)], id="a delta of no item"),
         pytest.param([created(), added(0, MESSAGE), arguments(0, "{}")], id="a delta of another kind"),
