@@ -30,12 +30,12 @@ class Reader:
 
     def read(self, frame: Frame) -> Said:
         said = Said(frame.data.partition(b" ")[0].decode())
-        if said in (Said.ERROR, Said.BROKEN):
+        if said in (Said.ERROR, Said.BROKEN, Said.SPOILT):
             self.failure = REPORTED
         return said
 
     def outgoing(self, frame: Frame) -> bytes:
-        return frame.raw
+        return b"" if frame.data.startswith(b"progress") else frame.raw
 
     def text(self) -> str:
         return ""
@@ -53,6 +53,7 @@ def event(said: Said, more: bytes = b"") -> bytes:
 
 OUTPUT, NOISE, OPENING = event(Said.OUTPUT), event(Said.NOISE), event(Said.OPENING)
 REASONING, FINISH, END = event(Said.REASONING), event(Said.FINISH), event(Said.END)
+PROGRESS = event(Said.PROGRESS)
 ERROR, BROKEN, DROPPED = event(Said.ERROR), event(Said.BROKEN), event(Said.DROPPED)
 
 
@@ -79,6 +80,29 @@ def test_useful_events_commit(word: bytes) -> None:
     one, progress = relay(Phase.OPENED)
     assert one.feed(OPENING + word, 1) == OPENING + word
     assert (progress.phase, progress.first_useful_at) == (Phase.SPOKEN, 1)
+
+
+@pytest.mark.parametrize("phase", [Phase.SILENT, Phase.OPENED])
+def test_what_the_caller_s_protocol_cannot_say_is_useful_and_commits_nothing(phase: Phase) -> None:
+    one, progress = relay(phase)
+    assert one.feed(OPENING + PROGRESS, 2) == b""
+    assert (progress.phase, progress.first_useful_at, progress.heard_at) == (phase, 2, 2)
+    assert one.feed(PROGRESS * 3, 3) == b""
+    assert (progress.first_useful_at, progress.heard_at) == (2, 3)
+    assert one.feed(OUTPUT + PROGRESS, 4) == OPENING + OUTPUT
+    assert (progress.phase, progress.heard_at) == (Phase.SPOKEN, 4)
+    other, _ = relay(phase)
+    other.feed(OPENING + PROGRESS + ERROR, 2)
+    assert other.ended == Failover(REPORTED)
+
+
+def test_a_model_that_works_unseen_is_given_the_time_between_two_events() -> None:
+    one, _ = relay(Phase.OPENED)
+    one.feed(PROGRESS, 90)
+    assert not isinstance(one.quiet(389)[0], Failover)
+    one.feed(PROGRESS, 389)
+    assert not isinstance(one.quiet(688)[0], Failover)
+    assert isinstance(one.quiet(690)[0], Failover)
 
 
 @pytest.mark.parametrize("phase", [Phase.SILENT, Phase.OPENED])
@@ -292,3 +316,16 @@ def test_breaks_by_phase(phase: Phase) -> None:
         assert isinstance(one.ended, AppendError)
     else:
         assert (out, one.ended) == (b"", Failover(CUT))
+
+
+def test_a_finish_does_not_make_a_spoilt_answer_whole() -> None:
+    one, _ = relay()
+    told = one.feed(OUTPUT + FINISH + event(Said.SPOILT), 1)
+    assert isinstance(one.ended, AppendError)
+    assert told == OUTPUT + FINISH + b"<interrupted: failed>"
+
+
+def test_what_breaks_after_the_finish_takes_nothing_back() -> None:
+    one, _ = relay()
+    assert one.feed(OUTPUT + FINISH + BROKEN, 1) == OUTPUT + FINISH
+    assert one.ended == Complete()

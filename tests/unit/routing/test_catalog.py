@@ -64,6 +64,15 @@ def test_candidates_speak_the_protocol_and_know_the_upstreams_name(catalog: Cata
     assert found("sonnet", Protocol.RESPONSES) == []
 
 
+def test_all_candidates_are_those_of_every_protocol_each_once(catalog: Catalog) -> None:
+    def found(model: str) -> list[tuple[str, str]]:
+        return sorted((one.channel.name, one.upstream_model) for one in catalog.all_candidates(model))
+
+    assert found("sonnet") == [("one", "claude-sonnet-5"), ("two", "sonnet")]
+    assert found("gpt-4o") == [("three", "gpt-4o"), ("two", "gpt-4o")]
+    assert found("made-up") == []
+
+
 def test_an_exact_name_wins_over_the_same_channels_pattern() -> None:
     catalog = Catalog([channel("one", "*", mapped={"fast": "gpt-5-mini"})])
     [only] = catalog.candidates("fast", Protocol.CHAT)

@@ -202,3 +202,27 @@ def test_headers_that_no_wire_can_carry_are_made_safe() -> None:
     pipe, wire = piped(headers=[("access-control-allow-origin", "https://\u2603\udcff.example")])
     pipe.answer(200, [], b"")
     assert b"access-control-allow-origin: https://??.example\r\n" in wire.writes[0]
+
+
+def test_warnings_stand_in_the_head_as_far_as_they_are_known_then() -> None:
+    pipe, wire = piped(headers=[("x-request-id", "req_1")])
+    pipe.warn("dropped:a")
+    pipe.warn("dropped:b, clamped:c")
+    pipe.write(EVENT)
+    pipe.warn("dropped:late")
+    pipe.finish(b"")
+    head, _, _ = wire.writes[0].partition(b"\r\n\r\n")
+    assert b"x-request-id: req_1\r\nx-tidegate-warnings: dropped:b, clamped:c" in head
+    assert b"late" not in b"".join(wire.writes)
+
+
+def test_warnings_stand_beside_a_whole_answer_and_go_when_they_hold_no_more() -> None:
+    pipe, wire = piped()
+    pipe.warn("dropped:a")
+    pipe.answer(200, [], b"{}")
+    assert b"\r\nx-tidegate-warnings: dropped:a\r\n" in wire.writes[0]
+    other, bare = piped()
+    other.warn("dropped:a")
+    other.warn(None)
+    other.answer(200, [], b"{}")
+    assert b"x-tidegate-warnings" not in bare.writes[0]
