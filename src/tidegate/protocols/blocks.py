@@ -20,6 +20,7 @@ from tidegate.protocols.transcript import Transcript
 MAX_WAITING = 1000
 """More blocks than this never wait for their turn: real answers have a few, and each costs memory."""
 
+_SOURCE_THAT_TELLS = 2000
 TEXT = TextOpened()
 REFUSAL = RefusalOpened()
 
@@ -167,21 +168,24 @@ class CallBlock(Block):
 
 
 class CallIds:
-    """Ids for the calls of one answer: the upstream's own where every client takes them, and no id twice."""
+    """Ids for the calls of one answer: the upstream's own where every client takes them, and no id twice.
 
-    __slots__ = ("_taken",)
+    Ids that must be made come from the id of the `answer` and from the event that began the call, so that two
+    answers of one conversation do not get the same.
+    """
+
+    __slots__ = ("_taken", "answer")
 
     def __init__(self) -> None:
+        self.answer = ""
         self._taken: set[str] = set()
 
     def take(self, told: str | None, source: bytes) -> str:
-        """The id of the next call. One that must be made comes from `source`, the event that began the call.
-
-        Events name their answer, so that two answers of one conversation do not get the same id.
-        """
+        """The id of the next call; `source` is the event that began it."""
         identifier = call_id(told) if told else ""
         if not identifier or identifier in self._taken:
-            identifier = "call_" + sha256(b"%d " % len(self._taken) + source).hexdigest()[:24]
+            seed = f"{self.answer} {len(self._taken)} ".encode()
+            identifier = "call_" + sha256(seed + source[:_SOURCE_THAT_TELLS]).hexdigest()[:24]
         self._taken.add(identifier)
         return identifier
 

@@ -193,6 +193,9 @@ def test_ids_are_kept_where_they_serve_and_made_where_not() -> None:
     again = CallIds()
     assert [again.take(told, b"x") for told in ("toolu_1", "toolu_1", None)] == ["toolu_1", *made[:2]]
     assert CallIds().take(None, b"x") != CallIds().take(None, b"y")
+    another = CallIds()
+    another.answer = "resp_2"
+    assert CallIds().take(None, b"x") != another.take(None, b"x")
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,12 @@ class ChatCalls:
     itself under a new id is a new call, and so is what names itself when its call is already whole.
     """
 
-    __slots__ = ("_by_id", "_by_index", "_ids", "_last", "_legacy")
+    __slots__ = ("_by_id", "_by_index", "_last", "_legacy", "ids")
 
     def __init__(self) -> None:
         self._by_index: dict[int, ChatCall] = {}
         self._by_id: dict[str, ChatCall] = {}
-        self._ids = CallIds()
+        self.ids = CallIds()
         self._last: ChatCall | None = None
         self._legacy: ChatCall | None = None
 
@@ -152,7 +152,7 @@ class ChatCalls:
                 raise Broken("the upstream went on with a tool call that was whole")
             return
         if fragment.name is not None and call.opening is None:
-            call.name(self._ids.take(call.told_id, source), fragment.name)
+            call.name(self.ids.take(call.told_id, source), fragment.name)
         call.add(fragment.input)
 
     def _note(self, call: ChatCall, fragment: Fragment) -> None:

@@ -115,6 +115,7 @@ class ChatDecoder(StreamDecoder):
     def _start(self, chunk: heard.Chunk) -> None:
         if not self._started:
             self._started = True
+            self._calls.ids.answer = chunk.id or ""
             self._blocks.tell(Started(chunk.id or None, chunk.service_tier))
 
     def _read_choice(self, choice: heard.Choice, data: bytes) -> None:

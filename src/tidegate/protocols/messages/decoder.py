@@ -83,6 +83,7 @@ class MessagesDecoder(StreamDecoder):
         if self._started:
             raise Broken("the upstream began its message twice")
         self._started = True
+        self._ids.answer = text(message.get("id")) or ""
         self._blocks.tell(Started(text(message.get("id"))))
         usage = read_usage(message.get("usage"))
         if usage is not None:

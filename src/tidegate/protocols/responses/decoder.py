@@ -45,6 +45,7 @@ class ResponsesDecoder(StreamDecoder):
         self._items: list[Item] = []
         self._open: dict[int, Item] = {}
         self._by_id: dict[str, Item] = {}
+        self._done: set[int | None] = set()
         self._ids = CallIds()
         self._started = False
 
@@ -81,12 +82,13 @@ class ResponsesDecoder(StreamDecoder):
     def _start(self, response: Object) -> None:
         if not self._started:
             self._started = True
+            self._ids.answer = text(response.get("id")) or ""
             self._blocks.tell(Started(text(response.get("id")), text(response.get("service_tier"))))
 
     def _add(self, item: Object, index: int | None, data: bytes) -> None:
         """An item begins, unless it is told once more."""
         known = None if index is None else self._open.get(index)
-        if known is None or known.id is None or (known.type, known.id) != (item.get("type"), item.get("id")):
+        if known is None or known.type != item.get("type") or known.id not in (None, item.get("id")):
             self._begin(item, index, data)
 
     def _begin(self, item: Object, index: int | None, data: bytes) -> Item:
@@ -105,7 +107,7 @@ class ResponsesDecoder(StreamDecoder):
 
     def _hear(self, kind: str, event: heard.Event) -> None:
         item = self._item_at(event.output_index, event.item_id)
-        if item is None and kind in _UNANNOUNCED and not self._is_late(kind, event.output_index):
+        if item is None and self._begins_unannounced(kind, event.output_index):
             item = self._begin({"type": _UNANNOUNCED[kind], "id": event.item_id}, event.output_index, b"")
         if item is None:
             if kind.endswith(".delta"):
@@ -113,9 +115,9 @@ class ResponsesDecoder(StreamDecoder):
             return
         item.hear(kind, event)
 
-    def _is_late(self, kind: str, index: int | None) -> bool:
-        """Whether a delta comes for a place whose item has been done."""
-        return kind.endswith(".delta") and any(item.ended and item.order == index for item in self._items)
+    def _begins_unannounced(self, kind: str, index: int | None) -> bool:
+        """A delta for a place whose item has been done comes too late, and begins none."""
+        return kind in _UNANNOUNCED and not (kind.endswith(".delta") and index in self._done)
 
     def _item_at(self, index: int | None, id_: str | None) -> Item | None:
         """The open item of an event: by its place, which servers keep, else by its id, which some do not."""
@@ -130,6 +132,7 @@ class ResponsesDecoder(StreamDecoder):
             found = self._begin(item, index, data)
         if index is not None:
             self._open.pop(index, None)
+            self._done.add(index)
         found.finish(item)
         self._blocks.advance()
 
@@ -154,7 +157,7 @@ class ResponsesDecoder(StreamDecoder):
         """Take from the final output what was not streamed, and what of it is still open."""
         partners = self._partners(output)
         for place, item in enumerate(output, start=1):
-            partner = partners.get(place) or self._begin(item, None, data + b"%d" % place)
+            partner = partners.get(place) or self._begin(item, None, data)
             if not partner.ended:
                 is_last = place == len(output) and item.get("status") is None
                 partner.finish(item, cut=cut and is_last)

@@ -65,6 +65,7 @@ def test_a_response_in_its_usual_steps() -> None:
         pytest.param([added(0, SAID), done(0, SAID), completed(SAID)], id="all in added"),
         pytest.param([text("h"), text("i"), completed(SAID)], id="never added"),
         pytest.param([text("h"), text("i"), completed()], id="never added, no output"),
+        pytest.param([text("h"), added(0, MESSAGE), done(0, SAID), completed(SAID)], id="added late"),
         pytest.param([added(0, MESSAGE), added(0, MESSAGE), text("hi"), completed(SAID)], id="added twice"),
         pytest.param([added(0, MESSAGE), text("hi"), done(0, SAID), OLD_END], id="the old end mark"),
     ],
