@@ -194,6 +194,9 @@ class Relay:
                 out.append(self._told_error(frame, now))
             case Said.BROKEN:
                 out.append(self.broke(self._reported("the upstream broke its protocol"), now))
+            case Said.SPOILT:
+                self._progress.finished_at = None
+                out.append(self.broke(self._reported("the upstream broke its protocol"), now))
             case Said.DROPPED:
                 pass
 
@@ -210,7 +213,7 @@ class Relay:
                     self._progress.first_useful_at = now
             case Said.FINISH:
                 self._progress.heard_at = self._progress.finished_at = now
-            case Said.NOISE | Said.END | Said.ERROR | Said.BROKEN | Said.DROPPED:
+            case Said.NOISE | Said.END | Said.ERROR | Said.BROKEN | Said.SPOILT | Said.DROPPED:
                 pass
 
     def _reported(self, otherwise: str) -> Failure:

@@ -38,6 +38,8 @@ class Said(Enum):
     """The upstream reports a failure; `Watcher.failure` says which. `outgoing` gives the event, cleaned."""
     BROKEN = "broken"
     """The upstream sent what the protocol cannot mean (no JSON, `[DONE]` too early). Not forwarded."""
+    SPOILT = "spoilt"
+    """As BROKEN, and what was said before cannot be made whole either, whatever finish has come."""
 
 
 class Seed(Struct, frozen=True):

@@ -80,7 +80,7 @@ class ConvertingWatcher:
         spoken = self._say(events)
         self._out = opening + spoken
         if self.failure is not None:
-            return Said.BROKEN
+            return Said.SPOILT
         if self._finished is not None:
             return Said.END
         if said is Said.OUTPUT and not spoken:

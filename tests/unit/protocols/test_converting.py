@@ -54,7 +54,8 @@ def heard(watching: ConvertingWatcher, events: Iterable[bytes]) -> tuple[list[Sa
     framer = Framer(1 << 20)
     for frame in framer.feed(b"".join(events)):
         said.append(watching.read(frame))
-        out += b"" if said[-1] in (Said.DROPPED, Said.BROKEN) else watching.outgoing(frame)
+        silent = said[-1] in (Said.DROPPED, Said.BROKEN, Said.SPOILT)
+        out += b"" if silent else watching.outgoing(frame)
     return said, out
 
 
@@ -172,7 +173,7 @@ def test_the_finish_of_chat_is_the_last_event_that_is_awaited(client: Protocol) 
 )
 def test_what_goes_wrong_after_the_finish_of_chat_takes_nothing_back(client: Protocol, late: bytes) -> None:
     watching = watcher(client, CHAT)
-    said, out = heard(watching, [*spoken(CHAT, "hello"), STOP])
+    _, out = heard(watching, [*spoken(CHAT, "hello"), STOP])
     framer = Framer(1 << 20)
     [frame] = framer.feed(late)
     assert watching.read(frame) in (Said.ERROR, Said.BROKEN)
@@ -324,14 +325,22 @@ def test_what_cannot_be_meant_is_broken_and_not_said(client: Protocol, upstream:
 
 
 @pytest.mark.parametrize("client", [CHAT, RESPONSES])
-def test_what_only_the_decoder_finds_is_broken_too(client: Protocol) -> None:
+def test_what_only_the_decoder_finds_is_spoilt(client: Protocol) -> None:
     """The watcher of the same protocol leaves it to its caller to count the blocks."""
     watching = watcher(client, MESSAGES)
     ending = [up.ending("end_turn"), up.MESSAGE_STOP]
     said, _ = heard(watching, [*spoken(MESSAGES, "hello"), *ending])
-    assert said[-1] is Said.BROKEN
+    assert said[-1] is Said.SPOILT
     assert watching.failure is not None
     assert watching.failure.kind is Kind.UPSTREAM
+
+
+@pytest.mark.parametrize("client", [RESPONSES, MESSAGES])
+def test_a_call_that_goes_on_after_its_finish_is_spoilt(client: Protocol) -> None:
+    begun = up.calls(up.call(0, "call_1", "f", '{"a":1}'), up.call(1, "call_2", "f", ""))
+    late = up.calls(up.call(0, None, None, ',"b":2}'))
+    said, _ = heard(watcher(client, CHAT), [begun, up.chunk({}, "tool_calls"), late])
+    assert said[1:] == [Said.FINISH, Said.SPOILT]
 
 
 @every_cross_pair
