@@ -10,6 +10,7 @@ from tests.property.stream_grammars import accumulated, check, check_failed
 from tests.unit.protocols import upstreams as up
 from tests.unit.protocols.encoding import BODIES, SEED, client_request, context
 from tests.unit.protocols.frames import data, named
+from tests.unit.protocols.speech import CHAT_USAGE, STOP, ended, spoken, text_of, usage_of
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
@@ -25,8 +26,6 @@ CHAT, RESPONSES, MESSAGES = Protocol.CHAT, Protocol.RESPONSES, Protocol.MESSAGES
 SECRET = "credential-of-the-channel"
 CLEAN = partial(clean, secrets=(SECRET,), hosts=("up.example.com",))
 TOLD = Usage(input=7, output=2)
-CHAT_USAGE = data({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}})
-STOP = up.chunk({}, "stop")
 
 
 def watcher(
@@ -59,38 +58,6 @@ def heard(watching: ConvertingWatcher, events: Iterable[bytes]) -> tuple[list[Sa
     return said, out
 
 
-def spoken(upstream: Protocol, *texts: str) -> list[bytes]:
-    """The beginning of an answer: some text that may go on."""
-    match upstream:
-        case Protocol.CHAT:
-            return [up.chunk({"role": "assistant"}), *(up.chunk({"content": text}) for text in texts)]
-        case Protocol.RESPONSES:
-            part = {"type": "output_text", "text": "", "annotations": []}
-            item = {"id": "msg_1", "type": "message", "content": []}
-            deltas = [up.event("output_text.delta", content_index=0, delta=text) for text in texts]
-            return [
-                up.created(),
-                up.added(0, item),
-                up.event("content_part.added", content_index=0, part=part),
-                *deltas,
-            ]
-        case Protocol.MESSAGES:
-            grown = [up.grow(0, text=text) for text in texts]
-            return [up.message({"input_tokens": 7}), up.begin(0, {"type": "text", "text": ""}), *grown]
-
-
-def ended(upstream: Protocol, *texts: str) -> list[bytes]:
-    """The rest of an answer that ends well, with its usage."""
-    match upstream:
-        case Protocol.CHAT:
-            return [STOP, CHAT_USAGE, up.DONE]
-        case Protocol.RESPONSES:
-            usage = {"input_tokens": 7, "output_tokens": 2}
-            return [up.completed(up.spoken("".join(texts), id="msg_1"), usage=usage)]
-        case Protocol.MESSAGES:
-            return [up.stop(0), up.ending("end_turn", {"output_tokens": 2}), up.MESSAGE_STOP]
-
-
 CROSS = [(client, upstream) for client in Protocol for upstream in Protocol if client is not upstream]
 every_cross_pair = pytest.mark.parametrize(("client", "upstream"), CROSS)
 every_client_of = {
@@ -98,30 +65,6 @@ every_client_of = {
     for upstream in Protocol
 }
 WORDS = {CHAT: "stop", RESPONSES: "completed", MESSAGES: "end_turn"}
-
-
-def text_of(client: Protocol, stream: bytes) -> str:
-    """The text that the official SDK reads."""
-    final = accumulated(client, stream)
-    match client:
-        case Protocol.CHAT:
-            return final["choices"][0]["message"]["content"] or ""
-        case Protocol.RESPONSES:
-            parts = [part for item in final["output"] for part in item.get("content", ())]
-        case Protocol.MESSAGES:
-            parts = final["content"]
-    return "".join(part.get("text", "") for part in parts)
-
-
-def usage_of(client: Protocol, stream: bytes) -> tuple[int, int]:
-    """The two counts that the caller was told last."""
-    found = None
-    for value in sse.read(stream).json():
-        for place in (value, value.get("message") or {}, value.get("response") or {}):
-            found = place.get("usage") or found
-    assert found is not None
-    names = ("prompt_tokens", "completion_tokens") if client is CHAT else ("input_tokens", "output_tokens")
-    return found[names[0]], found[names[1]]
 
 
 @every_cross_pair
