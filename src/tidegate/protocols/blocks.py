@@ -155,13 +155,18 @@ class CallBlock(Block):
             if self.stage is Stage.OPEN:
                 self.events.append(CallDelta(piece))
 
+    def require_name(self) -> None:
+        """Raises Broken if the name never came."""
+        if self.stage is Stage.UNSAID:
+            raise Broken("a tool call of the upstream has no name")
+
     def close(self, *, cut: bool = False) -> None:
         """As for any block. No input at all stays nothing: every client is told of it in another way.
 
         Raises Broken if the name never came.
         """
-        if self.stage is Stage.UNSAID and not cut:
-            raise Broken("a tool call of the upstream has no name")
+        if not cut:
+            self.require_name()
         if self.stage is Stage.OPEN and not self.said:
             self.add(self.given)
         super().close(cut=cut)

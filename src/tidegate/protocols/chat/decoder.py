@@ -130,8 +130,14 @@ class ChatDecoder(StreamDecoder):
                 self._reason = reason
             self._tell_usage(choice.usage)
         if self._reason:
-            # Content may still follow, but no call is waited for.
-            self._blocks.release(cut=_stop_of(self._reason) in CUTS)
+            self._release(cut=_stop_of(self._reason) in CUTS)
+
+    def _release(self, *, cut: bool) -> None:
+        """A finish came: content may still follow, but no call is waited for, nor its name."""
+        self._blocks.release(cut=cut)
+        last = self._blocks.last
+        if isinstance(last, ChatCall) and not cut:
+            last.require_name()
 
     def _hear(self, delta: heard.Delta, logprobs: heard.Logprobs | None, data: bytes) -> None:
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:

@@ -229,9 +229,9 @@ def test_finished_tells_when_only_usage_is_awaited() -> None:
 
 def test_a_finish_that_cannot_be_kept_is_a_failure() -> None:
     reader = ChatDecoder()
-    for frame in frames(calls(call(0, "a", None, "{}")) + STOP):
-        reader.decode(frame)
-    assert isinstance(reader.finish()[-1], Failed)
+    events = [reader.decode(frame) for frame in frames(calls(call(0, "a", None, "{}")) + STOP)]
+    assert isinstance(events[-1][-1], Failed)
+    assert reader.finish() == ()
 
 
 def usage(prompt: int, output: int, **more: Any) -> dict[str, Any]:
