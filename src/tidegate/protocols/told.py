@@ -7,6 +7,8 @@ from tidegate.protocols.loose import listing, mapping, mappings, text
 
 _MESSAGE_NAMES = ("message", "msg", "error_message", "Message", "error_description", "detail", "title")
 _FIRST_IN_A_LIST = 5
+_OPENAI_TYPES = ("server_error", "insufficient_quota", "rate_limit_exceeded", "tokens", "requests")
+"""Words that only OpenAI's servers use for the type of an error."""
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -46,7 +48,8 @@ def read_told(value: object, channel: Protocol) -> Told:
 
 def _origin(body: dict[str, object], error: dict[str, object], channel: Protocol) -> Protocol:
     """Messages has `type` beside `error` and no codes; Responses events in practice have both."""
-    foreign = body.get("type") == "error" and "code" not in error and "param" not in error
+    bare = body.get("type") == "error" and "code" not in error and "param" not in error
+    foreign = bare and error.get("type") not in _OPENAI_TYPES
     return Protocol.MESSAGES if foreign else _openai(channel)
 
 

@@ -70,6 +70,8 @@ def test_the_words_are_those_of_the_channel_unless_the_shape_is_foreign() -> Non
     assert read_told({"error": {"message": "m"}}, RESPONSES).origin is RESPONSES
     assert read_told({"error": {"message": "m"}}, MESSAGES).origin is CHAT
     assert read_told({"type": "error", "error": {"message": "m"}}, RESPONSES).origin is MESSAGES
+    own = {"type": "error", "error": {"type": "server_error", "message": "m"}}
+    assert read_told(own, RESPONSES).origin is RESPONSES
 
 
 def test_depth_is_no_danger() -> None:
