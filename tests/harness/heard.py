@@ -130,7 +130,8 @@ def _gathered_messages(events: list[Any]) -> Any:
                     whole["content"][event["index"]]["input"] = _read_input(inputs[event["index"]])
             case "message_delta":
                 whole |= event["delta"]
-                whole["usage"] = whole["usage"] | event["usage"]
+                told = {name: count for name, count in event["usage"].items() if count is not None}
+                whole["usage"] = whole["usage"] | told
             case _:  # ping, message_stop
                 pass
     return whole
