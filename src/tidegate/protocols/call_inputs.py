@@ -14,6 +14,8 @@ _MENDS = ('"}', "}")
 _LONGEST_ESCAPE = 12
 """A surrogate pair, `\\ud83c\\udf42`: no more than this of a cut text is unreadable."""
 _EMPTY = "{}"
+_BLANK = " \t\r\n"
+"""White space of JSON."""
 
 
 class _Wrapper(Struct):
@@ -54,9 +56,16 @@ class CallInput:
         self._said = Transcript()
 
     def add(self, piece: str) -> str:
-        """What of the next piece may be said now: all of it or nothing."""
+        """What of the next piece may be said now: all of it or nothing.
+
+        Arguments begin with their first mark: clients parse what they have so far, and blanks alone are no
+        JSON.
+        """
         if self._arrives is self._wanted:
-            self._said.add(piece)
+            if not self._said and self._wanted is CallKind.FUNCTION:
+                piece = piece.lstrip(_BLANK)
+            if piece:
+                self._said.add(piece)
             return piece
         self._held.add(piece)
         return ""
@@ -83,7 +92,7 @@ class CallInput:
             case CallKind.FUNCTION if self._arrives is CallKind.CUSTOM:
                 return wrapped_input(held).removesuffix('"}') if cut else wrapped_input(held)
             case CallKind.FUNCTION:
-                return "" if cut or self._said.text() else _EMPTY
+                return "" if cut or self._said else _EMPTY
 
 
 def _read(text: str) -> str | None:

@@ -15,6 +15,10 @@ class Transcript:
         self._joined: list[str] = []
         self._pieces: list[str] = []
 
+    def __bool__(self) -> bool:
+        """Whether a delta came."""
+        return bool(self._pieces or self._joined)
+
     def add(self, text: str) -> None:
         """Append a delta."""
         pieces = self._pieces

@@ -56,6 +56,12 @@ def test_a_form_that_is_wanted_goes_through_piece_by_piece() -> None:
     assert told(CUSTOM, CUSTOM, "ls", " -l") == ["ls", " -l"]
 
 
+def test_arguments_begin_with_their_first_mark() -> None:
+    assert told(FUNCTION, FUNCTION, " ", "\n", ' {"a"', " ", ":1} ") == ['{"a"', " ", ":1} "]
+    assert told(FUNCTION, FUNCTION, " \n", "\t") == ["{}"]
+    assert told(CUSTOM, CUSTOM, " ", " ls") == [" ", " ls"]
+
+
 def test_a_wrapped_custom_tool_is_told_once_at_the_end() -> None:
     assert told(FUNCTION, CUSTOM, '{"inp', 'ut":"a', 'b"}') == ["ab"]
     assert told(FUNCTION, CUSTOM, '{"input":"a', cut=True) == ["a"]
