@@ -2,15 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NODE_DIR := tests/contract/node
-TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e
+TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/fuzz
+FUZZ_SECONDS ?= 60
 JOBS ?= 2
 
 .NOTPARALLEL:
-.PHONY: help setup setup-node demo ci lint test bench lock fmt clean
+.PHONY: help setup setup-node demo ci lint test fuzz bench lock fmt clean
 
 help:
 	@echo "make demo   gateway and simulated provider on this machine, with a ready key (ARGS=\"--port 9000\")"
 	@echo "make ci     every check and every test"
+	@echo "make fuzz   a minute of spoilt streams and requests (ARGS=\"--seed 7 --seconds 600\")"
 	@echo "make bench  the measurements, side by side with other proxies"
 	@echo "make setup  the environment in .venv, from requirements.lock"
 	@echo "make fmt    format and mend what ruff can mend"
@@ -33,7 +35,7 @@ $(NODE_DIR)/node_modules/installed: $(NODE_DIR)/package-lock.json .venv/installe
 demo: setup
 	@exec $(BIN)/tidegate demo $(ARGS)
 
-ci: setup setup-node lint test
+ci: setup setup-node lint test fuzz
 
 lint: setup
 	@echo "==> ruff check" && $(BIN)/ruff check .
@@ -44,6 +46,10 @@ lint: setup
 test: setup setup-node
 	@echo "==> pytest: $(TESTS)"
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --durations=10 $(TESTS)
+
+fuzz: setup
+	@echo "==> fuzz: $(FUZZ_SECONDS) seconds"
+	@PYTHONPATH=src $(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) $(ARGS)
 
 bench: setup
 	@$(BIN)/python -m bench $(ARGS)

@@ -105,7 +105,6 @@ class Answer(Struct, frozen=True, tag=True):
         else:  # input that was cut is no JSON, which a Messages block cannot tell
             assert self.client is Protocol.MESSAGES, whole
 
-
     def _check_sdk(self, out: bytes) -> None:
         """The official SDK takes it; of input that is no JSON it says so itself, as for its own provider."""
         with warnings.catch_warnings():
