@@ -101,8 +101,9 @@ def ready_line(sock: socket.socket, *, tls: bool) -> Callable[[], None]:
     line = f"tidegate: listening on {url_of(sock, tls=tls)}\n"
 
     def announce() -> None:
-        sys.stderr.write(line)
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # a full disk behind the log is no reason not to serve
+            sys.stderr.write(line)
+            sys.stderr.flush()
 
     return announce
 
