@@ -31,6 +31,7 @@ _RESTART_ONLY_OF_SERVER = ("host", "port", "tls_cert", "tls_key", "secret")
 
 def serve(config_path: Path, host: str | None, port: int | None, workers: int) -> int:
     """Run until SIGTERM or SIGINT; the exit code. Raises ConfigError, and ListenError for the socket."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # before there is anything to reload it must not kill
     logs.set_up(os.environ)
     config = load(config_path, os.environ)
     for warning in config.warnings:
