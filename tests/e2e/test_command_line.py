@@ -149,6 +149,7 @@ def test_a_reader_that_leaves_is_no_error(provider: str) -> None:
         (("stream", "hi"), "--protocol"),
         (("stream", "-p", "chat", "-m", "m", "--base-url", "nonsense", "hi"), "must begin with http"),
         (("stream", "-p", "chat", "-m", "m", "--extra", "[", "hi"), "--extra is not JSON"),
+        (("stream", "-p", "chat", "-m", "m", "--key", "sk-1\r", "hi"), "the credential holds a line break"),
         (("nonsense",), "nonsense"),
     ],
 )

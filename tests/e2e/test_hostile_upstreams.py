@@ -114,8 +114,8 @@ async def test_a_flood_disturbs_no_neighbour(stage: Stage) -> None:
     played = await stage.play(MESSAGES, stream(paced), model=model)
     await flood
     times = [at for at, _ in played.reply.arrivals]
-    assert len(times) > 50, "it came in one lump"
-    assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 0.7
+    assert len(times) > 20, "it came in one lump"
+    assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 1.5
 
 
 @every_side

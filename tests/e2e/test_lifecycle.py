@@ -362,3 +362,23 @@ def test_check_config_says_what_is_wrong(config: settings.Config, tmp_path: Path
     assert "Traceback" not in bad.stderr
     for secret in settings.ENVIRONMENT.values():
         assert secret not in json.dumps([good.stdout, good.stderr, bad.stdout, bad.stderr])
+
+
+async def test_a_request_whose_body_is_arriving_at_sigterm_is_answered(
+    start: Start, config: settings.Config, upstream: ScriptedUpstream
+) -> None:
+    gateway = start(config)
+    stage = Stage(gateway, upstream)
+    model = stage.model(CHAT)
+    script = CHAT.script(model)
+    stage.script(CHAT, model, [stream(script.all)])
+    sent = gateway.request(CHAT, CHAT.request(model))
+    connection = await Connection.open(gateway.port)
+    await connection.send(sent[:-20])
+    await asyncio.sleep(0.2)
+    gateway.signal(signal.SIGTERM)
+    await asyncio.sleep(0.3)
+    await connection.send(sent[-20:])
+    reply = await (await connection.reply()).finish()
+    assert (reply.status, reply.body) == (200, script.bytes())
+    assert gateway.exit_code(within=10) == 0

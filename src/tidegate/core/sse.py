@@ -9,6 +9,10 @@ _BOM = b"\xef\xbb\xbf"
 _LF, _CR, _COLON = 10, 13, 58
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_SILENCE = re.compile(rb"(?:(?::[^\n]*+\n)*+\n)++")
+"""Whole events of nothing but comments, and blank lines."""
+_SMALL = 4_096
+"""Bytes of an unfinished event that may be copied to be read with what comes next."""
 MAX_LINES = 10_000
 """Of one event, without the blank line that closes it."""
 
@@ -72,6 +76,9 @@ class Framer:
         elif not self._pending and _is_one_data_line(chunk) and len(chunk) <= self._limit:
             return [Frame(chunk, chunk[6:-2], None, None, Form.PLAIN)]
         frames: list[Frame] = []
+        if len(self._pending) <= _SMALL and b"\r" not in chunk and b"\r" not in self._pending:
+            chunk = bytes(self._pending) + chunk
+            self._pending.clear()
         try:
             if not self._pending and b"\r" not in chunk:
                 self._feed_lf(chunk, frames)
@@ -99,14 +106,14 @@ class Framer:
 
     def _feed_lf(self, chunk: bytes, frames: list[Frame]) -> None:
         """Nothing is pending and every line end is a LF: the common case, and the quick one."""
-        start = 0
+        start = _after_silence(chunk, 0)
         while (end := chunk.find(b"\n\n", start) + 2) >= 2:
             if end - start > self._limit:
                 raise Overflow
-            frame = _read_lf(chunk[start:end]) if _says_more(chunk, start, end) else None
+            frame = _read_lf(chunk[start:end])
             if frame is not None:
                 frames.append(frame)
-            start = end
+            start = _after_silence(chunk, end)
         if start < len(chunk):
             self._pending += chunk[start:] if start else chunk
             self._bound(chunk[start:], lines=0)
@@ -156,9 +163,12 @@ def _is_one_data_line(chunk: bytes) -> bool:
     )
 
 
-def _says_more(chunk: bytes, start: int, end: int) -> bool:
-    """Whether there is more than one comment line or nothing: floods of those must cost little."""
-    return chunk[start] not in (_COLON, _LF) or chunk.find(b"\n", start) != end - 2
+def _after_silence(chunk: bytes, start: int) -> int:
+    """Where the next event that may say something begins: a flood of comments must cost little."""
+    if start >= len(chunk) or chunk[start] not in (_COLON, _LF):
+        return start
+    silence = _SILENCE.match(chunk, start)
+    return start if silence is None else silence.end()
 
 
 def _read_lf(raw: bytes) -> Frame | None:

@@ -64,7 +64,7 @@ class Exchange:
     async def serve(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         """Answer a request on one of the three generating routes."""
         dialect = dialect_of(incoming.protocol)
-        with self._open():
+        with self.open():
             admitted = await self._admit(incoming, key, body, dialect, pipe, counts=False)
             if admitted is not None:
                 request, plan = admitted
@@ -73,7 +73,7 @@ class Exchange:
     async def count(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         """Answer a request on `/v1/messages/count_tokens`."""
         dialect = count_dialect()
-        with self._open():
+        with self.open():
             admitted = await self._admit(incoming, key, body, dialect, pipe, counts=True)
             if admitted is not None:
                 await self._count(*admitted, pipe)
@@ -183,8 +183,8 @@ class Exchange:
         self.settlement.close(story)
 
     @contextmanager
-    def _open(self) -> Iterator[None]:
-        """A drain waits for what is done inside."""
+    def open(self) -> Iterator[None]:
+        """A drain waits for what is done inside: a request from its headers to the end of its answer."""
         self.open_requests += 1
         try:
             yield

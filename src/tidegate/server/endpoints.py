@@ -107,6 +107,13 @@ class DataPlane:
             pipe.close_after_unread(body_ended=request.content.is_eof())
             exchange.reject(incoming, None, key, pipe)
             return
+        with exchange.open():
+            await self._serve(request, path, incoming, key, pipe)
+
+    async def _serve(
+        self, request: BaseRequest, path: str, incoming: Incoming, key: Key, pipe: TransportPipe
+    ) -> None:
+        exchange = self._exchange
         try:
             body = await self._body(request, incoming)
         except (asyncio.CancelledError, ConnectionError):

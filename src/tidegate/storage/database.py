@@ -36,6 +36,14 @@ class Database:
         """Whether there is a database to read: opening one for writing would make it."""
         return self.path.is_file()
 
+    def file(self) -> tuple[int, int] | None:
+        """Which file is at the path now; None: none."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
     def connect_writer(self) -> Connection:
         """A connection for writing: each of its transactions holds the write lock from its start."""
         # A transaction that reads first and then writes could fail at once without waiting for the lock.
@@ -134,6 +142,8 @@ def insert_text(table: str, columns: Sequence[str], rows: int, on_conflict: str)
 def passes(error: Exception) -> bool:
     """Whether the database, and not a row, is what failed: the same write may succeed later."""
     match error:
+        case DatabaseUnusable():
+            return True
         case OperationalError() | InterfaceError():
             return not isinstance(error.orig, (OverflowError, UnicodeError))
         case DBAPIError():

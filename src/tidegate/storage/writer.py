@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.storage.database import Database, DatabaseUnusable, insert_text, passes, reason
+from tidegate.storage.migrate import bring_up_to_date
 
 log = logging.getLogger("tidegate.storage")
 
@@ -65,6 +66,7 @@ class Writer:
     def __init__(self, database: Database, *, window: float = WINDOW, bound: int = BOUND) -> None:
         self._database = database
         self._window = window
+        self._file: tuple[int, int] | None = None
         self._bound = bound
         self._queue: deque[_Item] = deque()
         self._wake = threading.Event()
@@ -228,8 +230,15 @@ class Writer:
             return task(connection)
 
     def _connect(self) -> Connection:
+        if self._connection is not None and self._database.file() != self._file:
+            log.error("journal: the file of the database was removed or replaced; rows go into a new one")
+            self._disconnect()
+            self._database.close()  # readers' connections too: they look at a file that nobody else can see
         if self._connection is None:
+            if not self._database.exists():
+                bring_up_to_date(self._database)
             self._connection = self._database.connect_writer()
+            self._file = self._database.file()
         return self._connection
 
     def _disconnect(self) -> None:

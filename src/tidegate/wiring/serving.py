@@ -31,6 +31,7 @@ _RESTART_ONLY_OF_SERVER = ("host", "port", "tls_cert", "tls_key", "secret")
 
 def serve(config_path: Path, host: str | None, port: int | None, workers: int) -> int:
     """Run until SIGTERM or SIGINT; the exit code. Raises ConfigError, and ListenError for the socket."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # before there is anything to reload it must not kill
     logs.set_up(os.environ)
     config = load(config_path, os.environ)
     for warning in config.warnings:
@@ -101,8 +102,9 @@ def ready_line(sock: socket.socket, *, tls: bool) -> Callable[[], None]:
     line = f"tidegate: listening on {url_of(sock, tls=tls)}\n"
 
     def announce() -> None:
-        sys.stderr.write(line)
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # a full disk behind the log is no reason not to serve
+            sys.stderr.write(line)
+            sys.stderr.flush()
 
     return announce
 

@@ -178,3 +178,17 @@ async def test_a_flush_that_nobody_awaits_any_more_harms_nothing(database: Datab
     wanted += put(writer, record(2))
     await writer.flush()
     assert ids(database) == wanted
+
+
+async def test_rows_go_on_into_a_new_file_when_the_old_one_was_removed(
+    database: Database, writer: Writer, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(writer, record(1))
+    await writer.flush()
+    for file in database.path.parent.glob(database.path.name + "*"):
+        file.unlink()
+    wanted = put(writer, record(2), record(3))
+    await writer.flush()
+    assert ids(database) == wanted
+    assert writer.lost == 0
+    assert "removed or replaced" in caplog.text

@@ -39,3 +39,15 @@ def test_what_cannot_be_listened_on_is_told_with_its_address() -> None:
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         again.bind(("127.0.0.1", port))
+
+
+def test_a_log_that_cannot_be_written_does_not_keep_the_server_from_starting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Full:
+        def write(self, text: str) -> int:
+            raise OSError(28, f"no space left for {len(text)} characters")
+
+    with bind("127.0.0.1", 0) as sock:
+        monkeypatch.setattr("sys.stderr", Full())
+        ready_line(sock, tls=False)()

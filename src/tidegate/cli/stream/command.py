@@ -55,7 +55,16 @@ def stream(
     except BadUrl as error:
         raise Complaint(str(error), mend="correct --base-url or TIDEGATE_BASE_URL") from error
     screen = Screen(protocol, PipedConsole(soft_wrap=True), raw=raw, show_reasoning=not no_reasoning)
-    raise typer.Exit(_show(asked, protocol, Secret(key), screen))
+    raise typer.Exit(_show(asked, protocol, _credential(key), screen))
+
+
+def _credential(text: str) -> Secret:
+    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
+        raise Complaint(
+            "the credential holds a line break or another control character",
+            mend="correct --key or TIDEGATE_KEY",
+        )
+    return Secret(text)
 
 
 def _object(text: str) -> dict[str, object]:
