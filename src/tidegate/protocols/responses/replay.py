@@ -90,6 +90,8 @@ def _argument(place: Payload, name: str, member: str, item: Members) -> Iterator
 
 
 def _reasoning(place: Payload, item: Members) -> Iterator[Payload]:
+    """The reasoning itself before its summary: who can show only one of them takes what comes first."""
+    yield from _parts(place, item)
     for index, raw in enumerate(array_of(item.get("summary"))):
         at = {**place, "summary_index": index}
         part = object_of(raw)
@@ -99,7 +101,6 @@ def _reasoning(place: Payload, item: Members) -> Iterator[Payload]:
             yield {"type": "response.reasoning_summary_text.delta", **at, "delta": told}
         yield {"type": "response.reasoning_summary_text.done", **at, "text": told}
         yield {"type": "response.reasoning_summary_part.done", **at, "part": part}
-    yield from _parts(place, item)
 
 
 def _parts(place: Payload, item: Members) -> Iterator[Payload]:
