@@ -129,6 +129,8 @@ class Relay:
                 told = self._interrupted(failure)
                 self.ended = AppendError(failure, told)
                 return self.watcher.error_event(told)
+            case Complete() if not self.watcher.may_end:  # something began after the finish
+                return self._end_by(AppendError(_upstream("the upstream closed the stream before its end")))
             case Complete() | Failover() | Refuse():
                 self.ended = action
                 return b""

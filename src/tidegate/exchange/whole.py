@@ -88,22 +88,22 @@ class WholeExchange(Struct, kw_only=True):
 def _said(watcher: Watcher, stream: bytes) -> bytes | Failure:
     """What a complete stream says in the caller's protocol, up to its end; a Failure if it has none."""
     out = bytearray()
-    ended = False
+    finished = False
     try:
         for frame in events_of(stream):
             said = watcher.read(frame)
             if said in (Said.ERROR, Said.BROKEN, Said.SPOILT):
-                if ended:
+                if finished and said is not Said.SPOILT:
                     break  # after the finish an error takes nothing back
                 return watcher.failure or _NO_ANSWER
             if said is not Said.DROPPED:
                 out += watcher.outgoing(frame)
-            ended = ended or said in (Said.FINISH, Said.END)
+            finished = finished or said is Said.FINISH
             if said is Said.END:
-                break
+                return bytes(out)
     except Overflow:
         return broken_stream("an event of the upstream has too many lines")
-    if not ended and not watcher.may_end:
+    if not watcher.may_end:
         return broken_stream("the upstream closed the stream before its end")
     return bytes(out)
 

@@ -88,7 +88,10 @@ class Watcher(Interface):
 
     @property
     def may_end(self) -> bool:
-        """Whether an orderly end of the upstream's stream ends the answer, although its mark is missing."""
+        """Whether the answer is whole although its end mark is missing.
+
+        Asked at an orderly end of the upstream's stream, and at any end after Said.FINISH.
+        """
 
     @property
     def owes_usage(self) -> bool:

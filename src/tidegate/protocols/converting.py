@@ -55,8 +55,8 @@ class ConvertingWatcher:
 
     @property
     def may_end(self) -> bool:
-        """Whether an orderly end of the upstream's stream ends the answer, although its mark is missing."""
-        return self._finished is None and self.failure is None and self._decoder.finished
+        """Whether the answer is whole although its end mark is missing."""
+        return self._finished is None and self._decoder.finished
 
     @property
     def owes_usage(self) -> bool:

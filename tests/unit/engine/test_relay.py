@@ -32,6 +32,8 @@ class Reader:
         said = Said(frame.data.partition(b" ")[0].decode())
         if said in (Said.ERROR, Said.BROKEN, Said.SPOILT):
             self.failure = REPORTED
+        if said in (Said.FINISH, Said.OPENING):
+            self.may_end = said is Said.FINISH
         return said
 
     def outgoing(self, frame: Frame) -> bytes:
@@ -329,3 +331,10 @@ def test_what_breaks_after_the_finish_takes_nothing_back() -> None:
     one, _ = relay()
     assert one.feed(OUTPUT + FINISH + BROKEN, 1) == OUTPUT + FINISH
     assert one.ended == Complete()
+
+
+def test_what_began_after_the_finish_must_finish_too() -> None:
+    one, _ = relay()
+    assert one.feed(OUTPUT + FINISH + OPENING, 1) == OUTPUT + FINISH + OPENING
+    assert one.end(2) == b"<interrupted: failed>"
+    assert isinstance(one.ended, AppendError)

@@ -49,8 +49,8 @@ class ChatWatcher:
 
     @property
     def may_end(self) -> bool:
-        """Never: on the same protocol the caller looks for the end mark itself."""
-        return False
+        """Every choice has its finish."""
+        return self._all_finished()
 
     @property
     def owes_usage(self) -> bool:
