@@ -88,7 +88,7 @@ class TurnWriter:
         if leading and not rest:
             self._ask(leading.pop())
         system = self._system(leading)
-        for turn in rest:
+        for turn in _results_first(rest):
             self._turn(turn)
         self._close()
         self._check_end(turns)
@@ -216,6 +216,21 @@ class TurnWriter:
                 said = "The channels of this model cannot continue a given beginning of an answer."
                 self._losses.refuse_value(turns[-1].path, said)
             _strip_end(self._messages[-1])
+
+
+def _results_first(turns: tuple[Turn, ...]) -> list[Turn]:
+    """Results stand before all else that follows their calls, so that no system message parts them."""
+    ordered: list[Turn] = []
+    others: list[Turn] = []
+    for turn in turns:
+        if turn.role is Role.ASSISTANT:
+            ordered += [*others, turn]
+            others = []
+        elif any(isinstance(block, Result) for block in turn.blocks):
+            ordered.append(turn)
+        else:
+            others.append(turn)
+    return ordered + others
 
 
 def _shortest(content: list[Block]) -> str | list[Block]:

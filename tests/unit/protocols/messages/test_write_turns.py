@@ -74,6 +74,19 @@ def test_a_later_system_message_is_told_by_the_user_elsewhere() -> None:
     assert lost == ["approximated:messages[1]"]
 
 
+def test_a_system_message_never_parts_results_from_their_calls() -> None:
+    messages = chat(
+        user(), assistant(tool_calls=CALLED), tool("a", "A"), system("S"), tool("b", "B"), user("go")
+    )
+    body, lost = converted(C, messages, mid_system=True)
+    assert [(message["role"], message["content"]) for message in body["messages"][2:]] == [
+        ("user", [answered("a", "A"), answered("b", "B")]),
+        ("system", "S"),
+        ("user", "go"),
+    ]
+    assert not lost
+
+
 def test_a_system_message_after_the_model_cannot_stand_there_in_any_channel() -> None:
     body, lost = converted(C, chat(user(), assistant("ok"), system("S"), user("go")), mid_system=True)
     assert body["messages"][2] == user([text("System: S"), text("go")])
