@@ -118,6 +118,8 @@ class ConvertingWatcher:
     def _say(self, events: tuple[Event, ...]) -> bytes:
         if self._cutter is not None:
             events = tuple(said for event in events for said in self._cutter.cut(event))
+        if events and type(events[-1]) is Failed:
+            events = events[-1:]  # the frame is not forwarded, so nothing of it may count as said
         if len(events) == 1:
             return self._encoded(events[0])
         return b"".join([self._encoded(event) for event in events])

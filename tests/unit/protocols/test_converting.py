@@ -286,6 +286,16 @@ def test_a_call_that_goes_on_after_its_finish_is_spoilt(client: Protocol) -> Non
     assert said[1:] == [Said.FINISH, Said.SPOILT]
 
 
+def test_what_stands_beside_a_break_does_not_count_as_said() -> None:
+    watching = watcher(RESPONSES, CHAT)
+    begun = up.calls(up.call(0, "call_1", "f", '{"a":1}'), up.call(1, "call_2", "f", ""))
+    deltas = [{"tool_calls": [up.call(index, None, None, "{}")]} for index in (1, 0)]
+    both = data({"choices": [{"index": 0, "delta": delta} for delta in deltas]})
+    said, out = heard(watching, [begun, both])
+    assert said[-1] is Said.SPOILT
+    check_failed(RESPONSES, out + watching.error_event(Failure(kind=Kind.INTERRUPTED, message="failed")))
+
+
 @every_cross_pair
 def test_a_break_is_told_in_the_caller_s_form(client: Protocol, upstream: Protocol) -> None:
     failure = Failure(kind=Kind.INTERRUPTED, message="failed")
