@@ -39,8 +39,9 @@ def check(protocol: Protocol, stream: bytes) -> None:
 
 def check_failed(protocol: Protocol, stream: bytes) -> None:
     """One error, last, and no end mark."""
-    values = sse.read(stream).json()
-    assert b"[DONE]" not in stream
+    read = sse.read(stream)
+    values = read.json()
+    assert "[DONE]" not in [event.data for event in read.events]
     match protocol:
         case Protocol.CHAT:
             assert ["error" in value for value in values] == [False] * (len(values) - 1) + [True]
