@@ -21,7 +21,9 @@ from tidegate.exchange.story import Incoming, Story
 from tidegate.exchange.streaming import Stream
 from tidegate.exchange.whole import WholeExchange
 from tidegate.protocols.base import Asked, Dialect
+from tidegate.protocols.carrier import last_group, opener
 from tidegate.protocols.failures import error_headers, failed
+from tidegate.protocols.passthrough import may_hold_carriers
 from tidegate.protocols.registry import count_dialect, dialect_of
 from tidegate.routing.catalog import Key
 from tidegate.routing.plan import Plan, order
@@ -126,8 +128,13 @@ class Exchange:
             group = await find_group(self._ownership, asked, key.account)
         if isinstance(group, Failure):
             return group
-        now = self.world.clock()
-        return order(candidates, self.world.health, now, random.random, only_group=group)
+        prefer = None
+        if len(candidates) > 1 and may_hold_carriers(asked):
+            # Only the channel that thought can go on with its reasoning.
+            secret = snapshot.settings.secret.reveal().encode()
+            prefer = last_group(asked.body, opener(secret, key.account))
+        now, health = self.world.clock(), self.world.health
+        return order(candidates, health, now, random.random, prefer_group=prefer, only_group=group)
 
     async def _stream(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
         stream = Stream.of(request, pipe)

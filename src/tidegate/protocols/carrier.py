@@ -24,6 +24,7 @@ MAX_DEPTH = 32
 _KEY_BYTES = 64
 _PURPOSE = b"tidegate reasoning carrier 1\0"
 _BOUND = [CARRIER_MARK]
+_QUOTED = b'"' + CARRIER_MARK
 _LETTERS = {Protocol.MESSAGES: "m", Protocol.RESPONSES: "r", Protocol.CHAT: "c"}
 _ORIGINS = {letter: origin for origin, letter in _LETTERS.items()}
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -74,6 +75,16 @@ def opener(secret: bytes, account: str) -> OpenCarrier:
             return None
 
     return open_carrier
+
+
+def last_group(body: bytes, open_carrier: OpenCarrier) -> str | None:
+    """The channel group that made the last carrier in a request's JSON text; None where it does not open."""
+    start = body.rfind(_QUOTED)
+    if start < 0:
+        return None
+    end = body.find(b'"', start + 1)
+    carried = open_carrier(body[start + 1 : max(end, 0)].decode("latin-1"))
+    return None if carried is None else carried.group
 
 
 def _cipher(secret: bytes, account: str) -> AESSIV:

@@ -119,6 +119,14 @@ async def test_a_converted_request_has_its_repair_too() -> None:
     assert scene.pipe.warnings is None, "reasoning of the history is told in the row only"
 
 
+async def test_the_channel_that_thought_is_asked_first() -> None:
+    for before in (C, M, R):
+        scene = Scene(channel("z", before, priority=9), channel("a", M))
+        await scene.play(thinking(), answers(whole(M, "hello")))
+        assert scene.tries == [("a", "served", 200)]
+        assert scene.row.warnings == ()
+
+
 async def test_what_was_taken_out_for_one_channel_is_not_told_of_the_next() -> None:
     scene = Scene(channel("a", M), channel("b", C))
     await scene.play(thinking(), refuses(400, SIGNATURE), refuses(500), answers(WHOLE))

@@ -9,7 +9,7 @@ import pytest
 from tidegate.core.events import Opaque
 from tidegate.core.protocol import Protocol
 from tidegate.protocols import carrier as module
-from tidegate.protocols.carrier import MAX_CARRIER, MAX_DEPTH, opener, sealer
+from tidegate.protocols.carrier import MAX_CARRIER, MAX_DEPTH, last_group, opener, sealer
 from tidegate.protocols.conversion import Carried
 
 SECRET = b"secret of the server"
@@ -146,3 +146,13 @@ def test_what_is_too_long_to_come_back_is_not_sent_out() -> None:
 def test_a_long_carrier_that_fits_comes_back() -> None:
     long = Opaque(Protocol.CHAT, "x" * (MAX_CARRIER * 3 // 4 - 100))
     assert OPEN(SEAL(long)) == Carried(long, "group")
+
+
+def test_the_last_carrier_of_a_request_tells_who_thought() -> None:
+    first, last = sealer(SECRET, "acme", "one")(HELD[0]), sealer(SECRET, "acme", "two")(HELD[1])
+    body = msgspec.json.encode({"messages": [{"data": first}, {"data": last}], "user": "tgr1"})
+    assert last_group(body, OPEN) == "two"
+    assert last_group(body, opener(SECRET, "globex")) is None
+    assert last_group(body.replace(b'"tgr1"', b'"tgr1.x"'), OPEN) is None
+    assert last_group(b'{"data":"tgr1.', OPEN) is None
+    assert last_group(b"{}", OPEN) is None
