@@ -180,20 +180,34 @@ class StreamAttempt:
     def _end(self, ended: Ended, out: bytes) -> None:
         if self._future.done():
             return
-        self._future.set_result(ended)
         match ended:
             case Complete():
-                if self._call is not None:
-                    self._call.finish()
-                if not self.relay.watcher.owes_usage:
-                    self._pipe.finish(out + self.relay.watcher.closing(None))
-                elif out:
-                    self._pipe.write(out)
+                self._complete(out)
+                return
             case AppendError():
                 self._cancel()
                 self._pipe.finish(out)
             case Failover() | Refuse():
                 self._cancel()
+        self._future.set_result(ended)
+
+    def _complete(self, out: bytes) -> None:
+        """The answer is whole. A fault in its last words is raised by `run`: else nobody would end the stream."""
+        watcher = self.relay.watcher
+        owed = watcher.owes_usage
+        try:
+            last = b"" if owed else watcher.closing(None)
+        except Exception as fault:
+            self._future.set_exception(fault)
+            self._cancel()
+            return
+        self._future.set_result(Complete())
+        if self._call is not None:
+            self._call.finish()
+        if not owed:
+            self._pipe.finish(out + last)
+        elif out:
+            self._pipe.write(out)
 
     def _cancel(self) -> None:
         if self._call is not None:

@@ -12,6 +12,7 @@ from tests.unit.protocols import upstreams as up
 from tests.unit.protocols.speech import STOP, ended, spoken, text_of, usage_of, whole
 
 from tidegate.core.protocol import Protocol
+from tidegate.protocols.converting import ConvertingWatcher
 
 C, R, M = Protocol.CHAT, Protocol.RESPONSES, Protocol.MESSAGES
 STREAM: dict[Protocol, dict[str, Any]] = {
@@ -319,3 +320,22 @@ async def test_a_refusal_of_the_request_is_told_in_the_caller_s_form(
     assert (scene.pipe.status, scene.pipe.error["message"]) == (422, "bad at [redacted]")
     assert scene.pipe.error["type"] == "invalid_request_error"
     assert scene.tries == [("a", "failed", 422)]
+
+
+@every_cross_pair
+async def test_a_fault_in_the_last_words_is_told_and_noted(
+    client: Protocol, upstream: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(*_: object) -> bytes:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(ConvertingWatcher, "closing", fault)
+    scene = Scene(channel(protocol=upstream))
+    scene.upstream.plays.append(says(*good(upstream)))
+    await scene.start(STREAM[client], client)
+    with pytest.raises(RuntimeError):
+        await scene.over()
+    check_failed(client, scene.pipe.written)
+    assert (scene.pipe.ended, scene.row.outcome) == (True, "interrupted")
+    assert scene.row.error_message == "The server had an internal error."
+    assert scene.call.done == ["cancel"]
