@@ -192,7 +192,7 @@ class StreamAttempt:
         self._future.set_result(ended)
 
     def _complete(self, out: bytes) -> None:
-        """The answer is whole. A fault in its last words is raised by `run`: else nobody would end the stream."""
+        """The answer is whole. What fails in its last words is raised by `run`, where the stream is ended."""
         watcher = self.relay.watcher
         owed = watcher.owes_usage
         try:
