@@ -125,7 +125,8 @@ class Exchange:
             return candidates
         group: str | Failure | None = None
         if asked.response_ids or asked.item_ids:
-            group = await find_group(self._ownership, asked, key.account)
+            within = {each.channel.group or each.channel.name for each in candidates}
+            group = await find_group(self._ownership, asked, key.account, within)
         if isinstance(group, Failure):
             return group
         prefer = None

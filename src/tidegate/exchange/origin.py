@@ -1,12 +1,19 @@
 """Finds the channel group that holds what a request builds on (CONTRACT.md, "State on shared accounts")."""
 
+from collections.abc import Collection
+
 from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.exchange.ports import Ownership
 from tidegate.protocols.base import Asked
 
 
-async def find_group(ownership: Ownership, asked: Asked, account: str) -> str | Failure:
-    """The one group that holds every stored response and item that `asked` names for `account`."""
+async def find_group(
+    ownership: Ownership, asked: Asked, account: str, within: Collection[str]
+) -> str | Failure:
+    """The one group that holds every stored response and item that `asked` names for `account`.
+
+    It must be one of those `within` reach: the groups whose channels may serve the request.
+    """
     named = [(identifier, "previous_response_id") for identifier in asked.response_ids]
     named += [(identifier, "input") for identifier in asked.item_ids]
     groups: set[str] = set()
@@ -15,7 +22,7 @@ async def find_group(ownership: Ownership, asked: Asked, account: str) -> str | 
             group = await ownership.find(identifier, account)
         except TidegateError as error:
             return error.failure
-        if group is None:
+        if group is None or group not in within:
             return _not_found(identifier, param)
         groups.add(group)
     if len(groups) == 1:

@@ -8,6 +8,8 @@ from tidegate.core.protocol import Protocol
 from tidegate.exchange.origin import find_group
 from tidegate.protocols.base import Asked
 
+WITHIN = {"g", "h"}
+
 
 def asked(responses: tuple[str, ...] = (), items: tuple[str, ...] = ()) -> Asked:
     return Asked(
@@ -27,7 +29,7 @@ def owners() -> FakeOwnership:
     "named", [asked(("resp_1",)), asked(items=("msg_1",)), asked(("resp_1",), ("msg_1",))]
 )
 async def test_the_one_group(named: Asked) -> None:
-    assert await find_group(owners(), named, "acme") == "g"
+    assert await find_group(owners(), named, "acme", WITHIN) == "g"
 
 
 @pytest.mark.parametrize(
@@ -41,13 +43,19 @@ async def test_the_one_group(named: Asked) -> None:
     ],
 )
 async def test_anything_else_is_not_found(named: Asked, what: str, param: str) -> None:
-    found = await find_group(owners(), named, "acme")
+    found = await find_group(owners(), named, "acme", WITHIN)
     assert isinstance(found, Failure)
     assert (found.kind, found.message, found.param) == (Kind.RESPONSE_NOT_FOUND, what, param)
 
 
+async def test_a_group_that_does_not_serve_the_model_is_out_of_reach() -> None:
+    found = await find_group(owners(), asked(("resp_1",)), "acme", {"h"})
+    assert isinstance(found, Failure)
+    assert found.kind is Kind.RESPONSE_NOT_FOUND
+
+
 async def test_a_long_id_is_told_shortly() -> None:
-    found = await find_group(owners(), asked(("x" * 9_000,)), "acme")
+    found = await find_group(owners(), asked(("x" * 9_000,)), "acme", WITHIN)
     assert isinstance(found, Failure)
     assert len(found.message) < 200
 
@@ -55,6 +63,6 @@ async def test_a_long_id_is_told_shortly() -> None:
 async def test_what_cannot_be_found_out_is_no_lie() -> None:
     broken = owners()
     broken.fault = TidegateError(Failure(kind=Kind.INTERNAL, message="no database"))
-    found = await find_group(broken, asked(("resp_1",)), "acme")
+    found = await find_group(broken, asked(("resp_1",)), "acme", WITHIN)
     assert isinstance(found, Failure)
     assert found.kind is Kind.INTERNAL
