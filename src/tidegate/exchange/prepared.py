@@ -10,6 +10,7 @@ from tidegate.protocols.base import Asked, Dialect, Repair
 from tidegate.protocols.carrier import opener
 from tidegate.protocols.conversion import Target, Written
 from tidegate.protocols.pairs import halves_of
+from tidegate.protocols.passthrough import lost_carriers
 from tidegate.protocols.registry import dialect_of
 from tidegate.routing.catalog import Candidate, Catalog, Channel, Key, UpstreamStream
 
@@ -31,12 +32,9 @@ class Prepared(Struct, frozen=True, kw_only=True):
     dialect: Dialect
     asked: Asked
     body: bytes
+    losses: tuple[Loss, ...] = ()
+    """What could not be said on the channel."""
     crossing: Crossing | None = None
-
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """What the conversion could not say."""
-        return () if self.crossing is None else self.crossing.written.losses
 
     def repair(self, refusal: Failure) -> "tuple[Prepared, Repair] | None":
         """The request without what the upstream refused, if a repair can help."""
@@ -62,7 +60,13 @@ class Preparer:
         """The request for a channel; Failure: a 400 that names what cannot be said there."""
         if candidate.channel.protocol is self._asked.protocol:
             body = self._dialect.write_request(self._asked, candidate.upstream_model)
-            return Prepared(candidate=candidate, dialect=self._dialect, asked=self._asked, body=body)
+            return Prepared(
+                candidate=candidate,
+                dialect=self._dialect,
+                asked=self._asked,
+                body=body,
+                losses=lost_carriers(self._asked, body),
+            )
         conversation = self._read()
         if isinstance(conversation, Failure):
             return conversation
@@ -95,6 +99,7 @@ class Preparer:
             dialect=dialect,
             asked=asked,
             body=written.body,
+            losses=written.losses,
             crossing=Crossing(conversation, written),
         )
 

@@ -15,6 +15,7 @@ from tidegate.exchange.story import Story
 from tidegate.protocols import warnings
 from tidegate.protocols.base import Asked, Repair
 from tidegate.protocols.failures import counts_against_channel
+from tidegate.protocols.passthrough import REASONING_PLACES
 from tidegate.routing.breaker import Health, Turn
 from tidegate.routing.catalog import Candidate
 from tidegate.routing.plan import Plan
@@ -23,14 +24,6 @@ Once: TypeAlias = Callable[[Prepared, Refusal], Awaitable[Ended]]
 """One call on a channel with a body. May be cancelled."""
 NewRefusal: TypeAlias = Callable[[Prepared], Refusal]
 Prepare: TypeAlias = Callable[[Candidate], Prepared | Failure]
-
-
-_REASONING = {
-    Protocol.CHAT: "messages[].reasoning_details",
-    Protocol.RESPONSES: "input[].reasoning",
-    Protocol.MESSAGES: "messages[].thinking",
-}
-"""Where the callers of a protocol put the reasoning of earlier turns."""
 
 
 class Tries(Struct):
@@ -94,7 +87,8 @@ class Tries(Struct):
         ended, status, repaired = await self._noted(prepared, may_repair=True)
         if repaired is not None:
             mended, repair = repaired
-            self.story.losses += (_dropped_by(repair, self.asked.protocol),)
+            lost = _dropped_by(repair, self.asked.protocol)
+            self.story.losses = tuple(dict.fromkeys((*self.story.losses, lost)))
             ended, status, _ = await self._noted(mended, may_repair=False)
         return ended, status
 
@@ -157,7 +151,7 @@ def _dropped_by(repair: Repair, protocol: Protocol) -> str:
         case Repair.STREAM_OPTIONS:
             return "dropped:stream_options"
         case Repair.THINKING | Repair.REASONING:
-            return f"dropped:{_REASONING[protocol]}"
+            return f"dropped:{REASONING_PLACES[protocol]}"
 
 
 def outcome_of(ended: Ended | None, *, repaired: bool) -> str:

@@ -5,8 +5,10 @@ from collections.abc import Callable, Collection, Sequence
 import msgspec
 
 from tidegate.core import json_text
+from tidegate.core.conversation import Loss, LossCode
 from tidegate.core.failure import Failure
 from tidegate.core.json_text import Edit, JsonError, Span
+from tidegate.core.protocol import Protocol
 from tidegate.protocols.base import Asked
 from tidegate.protocols.request_body import value_at
 
@@ -15,6 +17,13 @@ CARRIER_PREFIX = "tgr1."
 
 CARRIER_MARK = CARRIER_PREFIX.encode()
 """What a text that holds a carrier has somewhere in it."""
+
+REASONING_PLACES = {
+    Protocol.CHAT: "messages[].reasoning_details",
+    Protocol.RESPONSES: "input[].reasoning",
+    Protocol.MESSAGES: "messages[].thinking",
+}
+"""Where the callers of a protocol put the reasoning of earlier turns."""
 
 REPAIRABLE_STATUSES = (400, 404)
 """The statuses of a refusal that may be about one thing which the request can do without."""
@@ -111,6 +120,13 @@ def without_parts(text: bytes, span: Span | None, edit: Callable[[Span], "list[E
 def may_hold_carriers(asked: Asked) -> bool:
     """A quick look at the whole body, so that ordinary requests are never taken apart."""
     return CARRIER_MARK in asked.body
+
+
+def lost_carriers(asked: Asked, body: bytes) -> tuple[Loss, ...]:
+    """What `body`, the request as it goes up, lacks of the reasoning in the history; told in the row only."""
+    if not may_hold_carriers(asked) or body.count(CARRIER_MARK) == asked.body.count(CARRIER_MARK):
+        return ()
+    return (Loss(LossCode.DROPPED, REASONING_PLACES[asked.protocol], silent=True),)
 
 
 def is_carrier(value: object) -> bool:

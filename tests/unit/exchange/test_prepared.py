@@ -233,6 +233,14 @@ def test_reasoning_returns_to_the_group_that_made_it_and_to_the_account_that_saw
     assert all(loss.silent for loss in ready.losses)
 
 
+def test_carriers_that_a_channel_of_the_same_protocol_cannot_read_are_told_of() -> None:
+    ready = made(with_carrier("acme", "g"), to(C, group="g"))
+    assert b"tgr1." not in ready.body
+    assert warnings.row(ready.losses) == ("dropped:messages[].reasoning_details",)
+    assert warnings.header(ready.losses) is None
+    assert made(preparer(C), to(C)).losses == ()
+
+
 SIGNATURE = Failure(
     kind=Kind.INVALID_REQUEST, message="messages.1: Invalid `signature` in `thinking` block", status=400
 )

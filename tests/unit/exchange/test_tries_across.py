@@ -128,10 +128,10 @@ async def test_the_channel_that_thought_is_asked_first() -> None:
 
 
 async def test_what_was_taken_out_for_one_channel_is_not_told_of_the_next() -> None:
-    scene = Scene(channel("a", M), channel("b", C))
-    await scene.play(thinking(), refuses(400, SIGNATURE), refuses(500), answers(WHOLE))
+    scene = Scene(channel("a", M), channel("b", R))
+    await scene.play(thinking(), refuses(400, SIGNATURE), refuses(500), answers(whole(R, "hello")))
     assert [outcome for _, outcome, _ in scene.tries] == ["repaired", "failed", "served"]
-    assert scene.row.warnings == ()
+    assert scene.row.warnings == ("dropped:messages[1].reasoning_details[0]",)
 
 
 async def test_options_that_the_conversion_put_in_are_taken_out_again() -> None:
