@@ -44,19 +44,18 @@ class Tries(Struct):
     async def run(self, plan: Plan) -> Ended:
         """Try channels until one serves, the request is refused, or none is left (Failover)."""
         failures: list[Failure] = []
-        tried = 0
+        unsayable: list[Failure] = []
         for planned in plan.attempts:
-            if tried == self.max_attempts:
+            if len(failures) == self.max_attempts:
                 break
             candidate = planned.candidate
             prepared = self.prepare(candidate)
             if isinstance(prepared, Failure):
-                failures.append(prepared)  # no call was made: another channel may need no conversion
+                unsayable.append(prepared)  # no call was made: another channel may need no conversion
                 continue
             turn = self.health.begin(candidate.channel.name, candidate.upstream_model, self.clock())
             if turn is None:
                 continue
-            tried += 1
             ended = await self._on_channel(prepared, turn)
             match ended:
                 case Complete() | AppendError() | Refuse():
@@ -65,7 +64,13 @@ class Tries(Struct):
                     failures.append(failure)
                     if failure.kind is Kind.DRAINING:
                         return ended
-        return Failover(merge_failures(failures) if failures else self._none_left(plan))
+        return Failover(self._verdict(plan, failures, unsayable))
+
+    def _verdict(self, plan: Plan, failures: list[Failure], unsayable: list[Failure]) -> Failure:
+        """What all failures come to. What could not be said on a channel counts only if it was so on all."""
+        if failures:
+            return merge_failures(failures)
+        return unsayable[0] if unsayable and not plan.skipped else self._none_left(plan)
 
     async def _on_channel(self, prepared: Prepared, turn: Turn) -> Ended:
         """One channel; its turn is handed back whatever happens."""

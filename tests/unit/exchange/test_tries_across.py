@@ -26,7 +26,7 @@ REFUSED = {**ASK, "logprobs": True}
 async def test_what_cannot_be_said_is_told_without_a_call(body: dict[str, Any]) -> None:
     scene = Scene(channel("a", M), channel("b", M))
     await scene.play(body)
-    assert (scene.pipe.status, scene.pipe.error["code"]) == (400, "unsupported_parameter")
+    assert (scene.pipe.status, scene.pipe.error["code"]) == (502, "upstream_error")
     assert scene.pipe.error["param"] == "logprobs"
     assert scene.upstream.calls == []
     row = scene.row
@@ -41,7 +41,7 @@ async def test_a_channel_that_can_be_told_serves() -> None:
     assert scene.tries == [("b", "served", 200)], "a channel that was not called is no attempt"
 
 
-async def test_the_request_s_own_fault_is_told_before_the_channels_faults() -> None:
+async def test_a_channel_that_could_not_be_told_counts_only_if_none_could() -> None:
     for order in ((M, C), (C, M)):
         scene = Scene(channel("a", order[0]), channel("b", order[1]))
         await scene.play(REFUSED, breaks(CUT))
