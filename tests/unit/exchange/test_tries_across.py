@@ -26,7 +26,7 @@ REFUSED = {**ASK, "logprobs": True}
 async def test_what_cannot_be_said_is_told_without_a_call(body: dict[str, Any]) -> None:
     scene = Scene(channel("a", M), channel("b", M))
     await scene.play(body)
-    assert (scene.pipe.status, scene.pipe.error["code"]) == (502, "upstream_error")
+    assert (scene.pipe.status, scene.pipe.error["code"]) == (400, "unsupported_parameter")
     assert scene.pipe.error["param"] == "logprobs"
     assert scene.upstream.calls == []
     row = scene.row
@@ -45,7 +45,7 @@ async def test_a_channel_that_could_not_be_told_counts_only_if_none_could() -> N
     for order in ((M, C), (C, M)):
         scene = Scene(channel("a", order[0]), channel("b", order[1]))
         await scene.play(REFUSED, breaks(CUT))
-        assert (scene.pipe.status, scene.pipe.error["code"]) == (400, "unsupported_parameter")
+        assert (scene.pipe.status, scene.pipe.error["code"]) == (502, "upstream_error")
         assert scene.row.outcome == "failed"
         assert len(scene.row.attempts) == 1
 
