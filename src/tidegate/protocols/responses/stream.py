@@ -199,7 +199,8 @@ class ResponsesWatcher:
         cut = kind == "response.incomplete" or response.status == "incomplete"
         self.incomplete = cut and reason != "content_filter"
         self.finish_reason = (reason or "incomplete") if cut else "completed"
-        self.usage = usage.read_usage(response.usage) or self.usage
+        told = usage.with_searches(usage.read_usage(response.usage), response.tool_usage)
+        self.usage = told or self.usage
         for item in response.output or ():
             self._note_id(item.id)
         return Said.END

@@ -192,6 +192,14 @@ def test_how_it_ended(raw: bytes, reason: str, incomplete: bool) -> None:
     assert (reader.finish_reason, reader.incomplete) == (reason, incomplete)
 
 
+def test_searches_stand_beside_the_usage() -> None:
+    reader = responses()
+    searched = {"web_search": {"num_requests": 2}}
+    passed(reader, lifecycle("completed", usage={"input_tokens": 5, "output_tokens": 3}, tool_usage=searched))
+    assert reader.usage is not None
+    assert (reader.usage.input, reader.usage.web_searches) == (5, 2)
+
+
 def test_usage_stands_in_the_terminal_event() -> None:
     reader = responses()
     passed(reader, lifecycle("created", usage=None))
