@@ -43,6 +43,8 @@ def read_conversation(asked: Asked, open_carrier: OpenCarrier) -> Conversation |
     turns = TurnReader(open_carrier, refusals)
     tools = read_tools(members, refusals)
     functions = read_functions(members, refusals)
+    if tools and functions:  # both forms together mean the newer one
+        others.append(Given([each.name for each in functions], "functions"))
     choice, legacy_choice = read_choice(members, refusals), read_function_call(members, refusals)
     conversation = Conversation(
         protocol=Protocol.CHAT,

@@ -89,6 +89,7 @@ def test_tools_stand_above_legacy_functions() -> None:
     tools = [{"type": "function", "function": {"name": "g"}}]
     found = read({"functions": [{"name": "f"}], "tools": tools})
     assert not found.legacy_functions
+    assert [other.path for other in found.others] == ["functions"], "what does not go up is told"
     assert [tool.name for tool in found.tools] == ["g"]
 
 
