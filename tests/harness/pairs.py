@@ -73,6 +73,7 @@ def crossing(port: int, folder: str, base: Callable[[str], str]) -> settings.Con
                 settings.channel(f"{tag}-{kind}", tag, base(f"{tag}-A"), models, **members)
             )
         config["models"] += [{"name": f"{tag}-{kind}-*"} for kind in kinds]
+    config["channels"] += _mixed(base)
     config["channels"] += [_recorded(side, base) for side in SIDES]
     config["channels"].append(_recorded(CHAT, base, "-replay", replay_reasoning="tool_turns"))
     small = settings.channel("msgs-small", "msgs", base("msgs-A"), ["msgs-small-*"])
@@ -81,6 +82,20 @@ def crossing(port: int, folder: str, base: Callable[[str], str]) -> settings.Con
         {"name": name, "max_output_tokens": 4096} for name in ("recorded-messages", "msgs-small-*")
     ]
     return config
+
+
+def _mixed(base: Callable[[str], str]) -> list[settings.Config]:
+    """Models of two protocols: `mixed-FIRST-SECOND-…` by channel A of the one, then B of the other."""
+    return [
+        settings.channel(f"mixed-{name}", tag, base(letter), models, priority=priority)
+        for pair in CROSS
+        for tags in [(pair.client.tag, pair.channel.tag)]
+        for name, tag, letter, priority in (
+            (f"{tags[0]}-{tags[1]}-A", tags[0], f"{tags[0]}-A", 20),
+            (f"{tags[0]}-{tags[1]}-B", tags[1], f"{tags[1]}-B", 10),
+        )
+        for models in [[f"mixed-{tags[0]}-{tags[1]}-*"]]
+    ]
 
 
 def _recorded(side: Side, base: Callable[[str], str], suffix: str = "", **able: object) -> settings.Config:
