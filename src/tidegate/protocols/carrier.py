@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -87,7 +88,9 @@ def last_group(body: bytes, open_carrier: OpenCarrier) -> str | None:
     return None if carried is None else carried.group
 
 
+@lru_cache(maxsize=1024)
 def _cipher(secret: bytes, account: str) -> AESSIV:
+    """Deriving a key costs more than the carriers of most requests."""
     info = _PURPOSE + account.encode("utf-8", "surrogatepass")
     return AESSIV(HKDF(SHA256(), length=_KEY_BYTES, salt=None, info=info).derive(secret))
 

@@ -1,6 +1,7 @@
 """What is known about model families by their names (conversion.md §2, §12)."""
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -103,6 +104,7 @@ def default_max_output_tokens(upstream_model: str) -> int:
     return DEFAULT_MAX_OUTPUT_TOKENS if family is None else family.max_output
 
 
+@lru_cache(maxsize=1024)
 def _found(upstream_model: str) -> _Family | None:
     name = upstream_model.lower().rpartition("/")[2]
     return next((family for family in _FAMILIES if family.pattern.search(name)), None)
