@@ -135,7 +135,15 @@ class Exchange:
             secret = snapshot.settings.secret.reveal().encode()
             prefer = last_group(asked.body, opener(secret, key.account))
         now, health = self.world.clock(), self.world.health
-        return order(candidates, health, now, random.random, prefer_group=prefer, only_group=group)
+        return order(
+            candidates,
+            health,
+            now,
+            random.random,
+            prefer_group=prefer,
+            only_group=group,
+            prefer_protocol=asked.protocol,
+        )
 
     async def _stream(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
         stream = Stream.of(request, pipe)

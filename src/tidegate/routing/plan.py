@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
+from tidegate.core.protocol import Protocol
 from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready
 from tidegate.routing.catalog import Candidate, Channel
 
@@ -43,11 +44,13 @@ def order(
     *,
     prefer_group: str | None = None,
     only_group: str | None = None,
+    prefer_protocol: Protocol | None = None,
 ) -> Plan:
     """Higher priorities first, by weighted chance among equals; `draw` gives numbers from 0 to below 1.
 
     Channels of `prefer_group` come before all others, whatever their priority. With `only_group` no channel
-    of another group is tried: what the request builds on exists only there.
+    of another group is tried: what the request builds on exists only there. Of one priority those come first
+    that speak `prefer_protocol`: what needs no conversion loses nothing.
     """
     usable: list[Attempt] = []
     skipped: list[Skipped] = []
@@ -60,7 +63,7 @@ def order(
     if len(usable) < 2 and prefer_group is None:
         return Plan(attempts=tuple(usable), skipped=tuple(skipped))
     ordered: list[Attempt] = []
-    for tier in _tiers(usable, prefer_group):
+    for tier in _tiers(usable, prefer_group, prefer_protocol):
         ordered.extend(_shuffled(tier, draw))
     return Plan(attempts=tuple(ordered), skipped=tuple(skipped))
 
@@ -81,13 +84,17 @@ def _judge(candidate: Candidate, health: Health, now: float, only_group: str | N
             return Skipped(candidate, f"left alone because {why}", until)
 
 
-def _tiers(attempts: Sequence[Attempt], prefer_group: str | None) -> Iterable[list[Attempt]]:
-    tiers: dict[tuple[bool, int], list[Attempt]] = {}
+def _tiers(
+    attempts: Sequence[Attempt], prefer_group: str | None, prefer_protocol: Protocol | None
+) -> Iterable[list[Attempt]]:
+    tiers: dict[tuple[bool, int, bool], list[Attempt]] = {}
     for attempt in attempts:
         channel = attempt.candidate.channel
         preferred = prefer_group is not None and _group(channel) == prefer_group
+        native = prefer_protocol is not None and channel.protocol is prefer_protocol
         why = f"{attempt.why}, preferred for group {prefer_group}" if preferred else attempt.why
-        tiers.setdefault((preferred, channel.priority), []).append(Attempt(attempt.candidate, why))
+        why = f"{why}, of the caller's protocol" if native else why
+        tiers.setdefault((preferred, channel.priority, native), []).append(Attempt(attempt.candidate, why))
     return (tiers[rank] for rank in sorted(tiers, reverse=True))
 
 

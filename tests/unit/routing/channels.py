@@ -27,6 +27,13 @@ def channel(
 
 
 def candidate(
-    name: str, model: str = "m", *, priority: int = 0, weight: int = 1, group: str = ""
+    name: str,
+    model: str = "m",
+    *,
+    protocol: Protocol = Protocol.CHAT,
+    priority: int = 0,
+    weight: int = 1,
+    group: str = "",
 ) -> Candidate:
-    return Candidate(channel(name, model, priority=priority, weight=weight, group=group), model)
+    made = channel(name, model, protocol=protocol, priority=priority, weight=weight, group=group)
+    return Candidate(made, model)

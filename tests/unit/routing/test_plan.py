@@ -3,6 +3,7 @@ from collections import Counter
 import pytest
 from tests.unit.routing.channels import candidate
 
+from tidegate.core.protocol import Protocol
 from tidegate.routing.breaker import Health, Rules
 from tidegate.routing.plan import Plan, order
 
@@ -104,3 +105,12 @@ def test_only_the_group_that_holds_what_the_request_builds_on_is_tried(health: H
 
 def test_without_candidates_the_plan_is_empty(health: Health) -> None:
     assert order([], health, 0, first) == Plan(attempts=())
+
+
+def test_of_equal_priorities_the_caller_s_protocol_comes_first(health: Health) -> None:
+    other = candidate("other", protocol=Protocol.CHAT, weight=100)
+    own = candidate("own", protocol=Protocol.MESSAGES)
+    higher = candidate("higher", protocol=Protocol.CHAT, priority=1)
+    plan = order([other, own, higher], health, 0, first, prefer_protocol=Protocol.MESSAGES)
+    assert names(plan) == ["higher", "own", "other"]
+    assert "protocol" in plan.attempts[1].why
