@@ -80,7 +80,7 @@ def demo() -> Iterator[Demo]:
 
 
 def test_there_is_something_to_paste() -> None:
-    assert (len(REQUESTS), len(PROGRAMS), len(CONFIGS)) == (9, 2, 2)
+    assert (len(REQUESTS), len(PROGRAMS), len(CONFIGS)) == (10, 2, 2)
 
 
 @pytest.mark.parametrize("command", REQUESTS)

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.harness import settings
+from tests.harness import settings, sse
 from tests.harness.dialects import (
     CHAT,
     MESSAGES,
     NO_CHANNEL,
-    NO_MODEL,
     RATE_LIMIT,
     RESPONSES,
     SIDES,
@@ -252,12 +251,12 @@ async def test_b169_the_row_tells_the_name_asked_for_and_each_upstream_name(
 
 
 @pytest.mark.parametrize("side", [CHAT, RESPONSES], ids=lambda side: side.name)
-async def test_a_model_without_a_channel_of_the_callers_protocol_is_not_found(
-    wide: Gateway, side: Side
+async def test_a_model_without_a_channel_of_the_callers_protocol_is_served(
+    wide: Gateway, upstream: ScriptedUpstream, side: Side
 ) -> None:
+    upstream.script("only-msgs", "elsewhere", stream(MESSAGES.script("elsewhere").all))
     reply = await wide.call(side, side.request("elsewhere"))
-    error = check_refusal(side, reply, NO_MODEL)
-    assert error["param"] == "model"
+    assert side.text(sse.read(reply.body)) == "Hello"
 
 
 async def test_names_are_no_patterns_of_the_caller(wide: Gateway, stage: Stage) -> None:

@@ -54,6 +54,7 @@ def greeting(base_url: str, key: str, *, python: str, program: str) -> str:
             f"  key       {key}",
             "  model     sim, with pace and faults on request, e.g.",
             '            "sim;ttft=2s;rate=20", "sim;cut_after=5", "sim;error=overloaded"',
+            "            any channel serves it; that of one protocol: chat-sim, responses-sim, messages-sim",
             "",
             *_section("Chat Completions with curl", curl_chat(base_url, key)),
             *_section("Responses with curl", curl_responses(base_url, key)),

@@ -22,7 +22,7 @@ name = "sim-{protocol}"
 protocol = "{protocol}"
 base_url = "{base_url}"
 api_key = "sim"
-models = ["sim*"]
+models = ["sim*", "{protocol}-sim*"]
 """
 
 

@@ -93,20 +93,20 @@ await run({
   },
   "unknown model": () => refused("nothing-here", Anthropic.NotFoundError, 404, "not_found_error"),
   "bad request": () => refused("", Anthropic.BadRequestError, 400, "invalid_request_error"),
-  "upstream 400": () => refused("sim;status=400", Anthropic.BadRequestError, 400, "invalid_request_error"),
-  "upstream 401": () => refused("sim;status=401", Anthropic.InternalServerError, 502, "api_error"),
+  "upstream 400": () => refused("messages-sim;status=400", Anthropic.BadRequestError, 400, "invalid_request_error"),
+  "upstream 401": () => refused("messages-sim;status=401", Anthropic.InternalServerError, 502, "api_error"),
   "upstream 429": async () => {
-    const error = await caught(() => ask("sim;status=429;retry_after=3", { stream: true }));
+    const error = await caught(() => ask("messages-sim;status=429;retry_after=3", { stream: true }));
     assert.ok(error instanceof Anthropic.RateLimitError);
     assert.equal(error.headers.get("retry-after"), "3");
   },
   "upstream 500": async () => {
-    const error = await caught(() => ask("sim;status=500", { stream: true }));
+    const error = await caught(() => ask("messages-sim;status=500", { stream: true }));
     assert.ok(error instanceof Anthropic.InternalServerError);
     assert.equal(error.status, 502);
   },
   "upstream overloaded": async () => {
-    const error = await caught(() => ask("sim;status=529", { stream: true }));
+    const error = await caught(() => ask("messages-sim;status=529", { stream: true }));
     assert.ok(error instanceof Anthropic.InternalServerError);
     assert.deepEqual([error.status, error.error.error.type], [529, "overloaded_error"]);
   },

@@ -21,11 +21,12 @@ const chat = (model, more = {}) => client.chat.completions.create({ model, messa
 const respond = (model, more = {}) => client.responses.create({ model, input: "Say hello.", ...more });
 const text = (chunks) => chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("");
 
+// A model of the simulated provider fails on the channel of each protocol alone: else all three would rest.
 async function refused(model, kind, status, code) {
   for (const stream of [true, false]) {
-    for (const call of [chat, respond]) {
+    for (const [call, protocol] of [[chat, "chat"], [respond, "responses"]]) {
       const error = await caught(async () => {
-        const answer = await call(model, { stream });
+        const answer = await call(model.replace(/^sim/, `${protocol}-sim`), { stream });
         if (stream) await collect(answer);
       });
       assert.ok(error instanceof kind, `${error.constructor.name}: ${error.message}`);
@@ -135,18 +136,18 @@ await run({
   "upstream 400": () => refused("sim;status=400", OpenAI.BadRequestError, 400),
   "upstream 401": () => refused("sim;status=401", OpenAI.InternalServerError, 502, "upstream_auth_error"),
   "upstream 429": async () => {
-    const error = await caught(() => chat("sim;status=429;retry_after=3", { stream: true }));
+    const error = await caught(() => chat("chat-sim;status=429;retry_after=3", { stream: true }));
     assert.ok(error instanceof OpenAI.RateLimitError);
     assert.equal(error.code, "rate_limit_exceeded");
     assert.equal(error.headers.get("retry-after"), "3");
   },
   "upstream 500": async () => {
-    const error = await caught(() => respond("sim;status=500", { stream: true }));
+    const error = await caught(() => respond("responses-sim;status=500", { stream: true }));
     assert.ok(error instanceof OpenAI.InternalServerError);
     assert.equal(error.status, 502);
   },
   "upstream overloaded": async () => {
-    const error = await caught(() => respond("sim;status=503;error=overloaded", { stream: true }));
+    const error = await caught(() => respond("responses-sim;status=503;error=overloaded", { stream: true }));
     assert.ok(error instanceof OpenAI.InternalServerError);
     assert.deepEqual([error.status, error.code], [503, "overloaded"]);
   },

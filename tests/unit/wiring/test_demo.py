@@ -14,7 +14,8 @@ def test_every_protocol_has_a_channel_and_the_key_works(tmp_path: Path) -> None:
     path.write_text(_config(tmp_path, "sk-tg-demo", urls))
     config = load(path, os.environ)
     assert {channel.protocol for channel in config.channels} == set(Protocol)
-    assert [channel.models for channel in config.channels] == [{"sim*": "sim*"}] * 3
+    names = [f"{channel.protocol.value}-sim*" for channel in config.channels]
+    assert [channel.models for channel in config.channels] == [{"sim*": "sim*", name: name} for name in names]
     found = build_catalog(config).find_key("sk-tg-demo")
     assert found is not None
     assert found.name == "demo"
