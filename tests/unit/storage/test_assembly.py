@@ -45,8 +45,8 @@ async def test_old_rows_are_purged_while_it_runs(url: str) -> None:
 
 async def test_a_database_that_went_away_is_not_ready(url: str) -> None:
     storage = await open_storage(url, 0)
-    storage._database.engine.dispose()
     replace_with_a_folder(Path(url.removeprefix("sqlite:///")))
+    storage._database.engine.dispose()
     assert not await storage.ready()
     await storage.close(0.1)
 
