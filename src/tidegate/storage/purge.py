@@ -8,7 +8,7 @@ from typing import NoReturn
 from sqlalchemy import Connection, delete, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
-from tidegate.storage.database import reason
+from tidegate.storage.database import DatabaseUnusable, reason
 from tidegate.storage.rows import to_microseconds
 from tidegate.storage.schema import owned_ids, requests
 from tidegate.storage.writer import Writer
@@ -59,7 +59,7 @@ class Purge:
         for task in tasks:
             try:
                 deleted += await self._repeat(task)
-            except SQLAlchemyError as error:
+            except (SQLAlchemyError, DatabaseUnusable) as error:
                 log.warning(
                     "purge: old rows could not be deleted, the next sweep tries again: %s", reason(error)
                 )
