@@ -39,9 +39,15 @@ class Connection(RequestHandler):
         """Keeps how the last request began, over all its reads: an answer to bad HTTP needs the path."""
         if len(self._begun) < _LINE:
             self._begun += data[:_LINE]
+        waits = self._is_occupied()
         super().data_received(data)
-        if self._messages or self._current_request is not None:
-            self._line, self._begun = self._begun, b""
+        if self._is_occupied():
+            if not waits:  # else this read is the rest of what has been judged already
+                self._line = self._begun
+            self._begun = b""
+
+    def _is_occupied(self) -> bool:
+        return bool(self._messages) or self._current_request is not None
 
     def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002  # aiohttp's own
         """aiohttp asks for this with every read; where nothing was paused it is only cost."""
