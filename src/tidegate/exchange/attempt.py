@@ -34,18 +34,16 @@ class Refusal:
         self._headers: Mapping[str, str] = {}
         self._due_at = inf
         self.status: int | None = None
+        self.accepted = False
+        """Whether the upstream took the request (2xx)."""
 
     def begin(self, status: int, headers: Mapping[str, str], now: float) -> None:
         """The head of an answer came."""
         self.status = status
+        self.accepted = 200 <= status < 300
         self._headers = headers
         if self.told:
             self._due_at = now + REFUSAL_PATIENCE
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the upstream took the request (2xx)."""
-        return self.status is not None and 200 <= self.status < 300
 
     @property
     def told(self) -> bool:

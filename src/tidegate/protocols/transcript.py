@@ -1,32 +1,24 @@
 """Output text gathered from many small deltas at little cost."""
 
-_PIECES = 128
-
 
 class Transcript:
-    """Text in order of arrival; every few pieces are joined, so memory stays near the text's size.
+    """Text in order of arrival, kept as bytes: thousands of open streams hold theirs at once."""
 
-    What was joined is not copied again, so the work is linear in the text.
-    """
-
-    __slots__ = ("_joined", "_pieces")
+    __slots__ = ("_deltas", "_text")
 
     def __init__(self) -> None:
-        self._joined: list[str] = []
-        self._pieces: list[str] = []
+        self._deltas = 0
+        self._text = bytearray()
 
     def __bool__(self) -> bool:
         """Whether a delta came."""
-        return bool(self._pieces or self._joined)
+        return self._deltas > 0
 
     def add(self, text: str) -> None:
         """Append a delta."""
-        pieces = self._pieces
-        pieces.append(text)
-        if len(pieces) >= _PIECES:
-            self._joined.append("".join(pieces))
-            pieces.clear()
+        self._deltas += 1
+        self._text += text.encode("utf-8", "surrogatepass")
 
     def text(self) -> str:
         """All of it."""
-        return "".join([*self._joined, *self._pieces])
+        return self._text.decode("utf-8", "surrogatepass")
