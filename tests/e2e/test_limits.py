@@ -160,8 +160,9 @@ async def test_headers_over_the_limit_are_told(small: Stage, side: Side) -> None
         reply = await (await connection.reply()).finish()
         check_refusal(side, reply, BIG_HEADERS)
         connection.close()
-        await asyncio.sleep(0.3)  # rows are written in batches
-        row = (await small.gateway.admin(f"requests/{reply.header('x-request-id')}")).json()
+        request_id = reply.header("x-request-id")
+        assert request_id
+        row = await small.gateway.row_of(request_id)
         assert (row["status"], row["outcome"], row["protocol"]) == (431, "rejected", side.name)
 
     content = json.dumps(side.request("m")).encode()

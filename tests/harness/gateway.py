@@ -180,6 +180,15 @@ class Gateway:
         result: list[Any] = lists[0]
         return result
 
+    async def row_of(self, request_id: str, within: float = 5.0) -> Any:
+        """The row of a request, once it is written: rows are written in batches."""
+        deadline = time.monotonic() + within
+        while (reply := await self.admin(f"requests/{request_id}")).status == 404:
+            assert time.monotonic() < deadline, f"no row for {request_id} in {within} s"
+            await asyncio.sleep(0.05)
+        assert reply.status == 200, reply.body
+        return reply.json()
+
     async def row(self, model: str, count: int = 1, within: float = 5.0) -> Any:
         """The newest row of a model in full, once it has `count` rows; a further one is a failure."""
         deadline = time.monotonic() + within

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 
 from aiohttp import web
+from aiohttp.http import RawRequestMessage
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
@@ -26,7 +27,7 @@ Answer = Callable[[str, Failure], web.Response]
 class Connection(RequestHandler):
     """One client connection."""
 
-    __slots__ = ("_answer", "_begun", "_line", "pipe")
+    __slots__ = ("_answer", "_begun", "_is_spoilt", "_line", "pipe")
 
     def __init__(self, manager: "ConnectionFactory", *, answer: Answer, **settings: object) -> None:
         super().__init__(manager, loop=manager.loop, **settings)  # type: ignore[arg-type]
@@ -34,20 +35,18 @@ class Connection(RequestHandler):
         self._answer = answer
         self._begun = b""
         self._line = b""
+        self._is_spoilt = False
 
     def data_received(self, data: bytes) -> None:
         """Keeps how the last request began, over all its reads: an answer to bad HTTP needs the path."""
         if len(self._begun) < _LINE:
             self._begun += data[:_LINE]
-        waits = self._is_occupied()
         super().data_received(data)
-        if self._is_occupied():
-            if not waits:  # else this read is the rest of what has been judged already
-                self._line = self._begun
+        if self._messages and not self._is_spoilt:  # what follows bad HTTP is no request of its own
+            self._line, self._begun = self._begun, b""
+            self._is_spoilt = not isinstance(self._messages[-1][0], RawRequestMessage)
+        elif self._current_request is not None:
             self._begun = b""
-
-    def _is_occupied(self) -> bool:
-        return bool(self._messages) or self._current_request is not None
 
     def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002  # aiohttp's own
         """aiohttp asks for this with every read; where nothing was paused it is only cost."""
