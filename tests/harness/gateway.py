@@ -180,8 +180,9 @@ class Gateway:
         result: list[Any] = lists[0]
         return result
 
-    async def row_of(self, request_id: str, within: float = 5.0) -> Any:
+    async def row_of(self, request_id: str | None, within: float = 5.0) -> Any:
         """The row of a request, once it is written: rows are written in batches."""
+        assert request_id, "an answer without x-request-id"
         deadline = time.monotonic() + within
         while (reply := await self.admin(f"requests/{request_id}")).status == 404:
             assert time.monotonic() < deadline, f"no row for {request_id} in {within} s"

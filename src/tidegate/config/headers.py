@@ -4,34 +4,13 @@ import re
 
 from tidegate.config.table import Table
 from tidegate.config.values import Wrong, text
+from tidegate.core.header_names import CREDENTIALS, FRAMING
 from tidegate.core.protocol import Protocol
 from tidegate.routing.catalog import Headers
 
-CONNECTION = frozenset(
-    {
-        "accept-encoding",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "expect",
-        "host",
-        "http2-settings",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
+CONNECTION = FRAMING | {"content-type"}
 """Hop by hop, or said by the gateway itself about the body it sends."""
-CALLERS_OWN = frozenset(
-    {"api-key", "authorization", "cookie", "cookie2", "idempotency-key", "set-cookie", "x-api-key"}
-    | {"x-goog-api-key"}
-)
+CALLERS_OWN = CREDENTIALS | {"idempotency-key"}
 """Credentials, and what goes up only bound to the account."""
 _DEFAULT_FORWARDED = {
     Protocol.CHAT: (),

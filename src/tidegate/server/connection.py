@@ -7,6 +7,7 @@ from collections.abc import Callable
 from aiohttp import web
 from aiohttp.http import RawRequestMessage
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
+from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 
@@ -27,7 +28,7 @@ Answer = Callable[[str, Failure], web.Response]
 class Connection(RequestHandler):
     """One client connection."""
 
-    __slots__ = ("_answer", "_begun", "_is_spoilt", "_line", "pipe")
+    __slots__ = ("_answer", "_begun", "_is_spoilt", "_line", "_payload", "pipe")
 
     def __init__(self, manager: "ConnectionFactory", *, answer: Answer, **settings: object) -> None:
         super().__init__(manager, loop=manager.loop, **settings)  # type: ignore[arg-type]
@@ -35,18 +36,24 @@ class Connection(RequestHandler):
         self._answer = answer
         self._begun = b""
         self._line = b""
+        self._payload: StreamReader = EMPTY_PAYLOAD
+        """The body of the last request: until its end, what comes is not how another begins."""
         self._is_spoilt = False
+        """Bad HTTP came: nothing after it is a request, and one answer is all it gets."""
 
     def data_received(self, data: bytes) -> None:
         """Keeps how the last request began, over all its reads: an answer to bad HTTP needs the path."""
-        if len(self._begun) < _LINE:
+        if self._is_spoilt:
+            return
+        is_body, known = not self._payload.is_eof(), self._request_count
+        if not is_body and len(self._begun) < _LINE:
             self._begun += data[:_LINE]
         super().data_received(data)
-        if self._messages and not self._is_spoilt:  # what follows bad HTTP is no request of its own
-            self._line, self._begun = self._begun, b""
-            self._is_spoilt = not isinstance(self._messages[-1][0], RawRequestMessage)
-        elif self._current_request is not None:
-            self._begun = b""
+        if self._request_count > known:
+            message, self._payload = self._messages[-1]
+            self._is_spoilt = not isinstance(message, RawRequestMessage)
+            if not is_body:  # else what is bad is the body of the request that is known
+                self._line, self._begun = self._begun, b""
 
     def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002  # aiohttp's own
         """aiohttp asks for this with every read; where nothing was paused it is only cost."""

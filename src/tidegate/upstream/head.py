@@ -4,6 +4,7 @@ import re
 
 from tidegate import __version__
 from tidegate.core.failure import Failure
+from tidegate.core.header_names import CREDENTIALS, FRAMING
 from tidegate.exchange.ports import UpstreamRequest
 from tidegate.routing.catalog import Channel
 from tidegate.upstream import failures
@@ -11,28 +12,6 @@ from tidegate.upstream.credentials import credential, expected_headers
 from tidegate.upstream.origin import Origin, Scheme
 from tidegate.upstream.proxies import Proxy
 
-FRAMING = frozenset(
-    {
-        "accept-encoding",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "expect",
-        "host",
-        "http2-settings",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
-"""Set by this adapter alone: what a channel or caller could smuggle a request or leak a credential with."""
-CREDENTIALS = frozenset({"api-key", "authorization", "cookie", "set-cookie", "x-api-key", "x-goog-api-key"})
-"""Never taken from a caller."""
 LISTS = frozenset({"anthropic-beta", "openai-beta"})
 """A channel's and a caller's values add up; of any other name the channel's own wins."""
 

@@ -99,6 +99,49 @@ async def test_bad_http_after_a_good_request_on_the_same_connection() -> None:
         assert (reply.status, set(reply.json())) == (431, FORMS["/v1/messages"])
 
 
+async def _fed(one: Served) -> tuple[Client, Connection]:
+    """A client, and its connection to be given reads at any turn of the loop."""
+    client = await one.connect()
+    await turns(20)
+    [connection] = one.factory.connections
+    assert isinstance(connection, Connection)
+    return client, connection
+
+
+@pytest.mark.parametrize("gap", range(8))
+async def test_what_follows_bad_http_changes_nothing(gap: int) -> None:
+    """Reads that come while the answer is on its way are no request, and not the path of the first."""
+    scene = Scene()
+    async with served(scene) as one:
+        client, connection = await _fed(one)
+        for piece in ("POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-long: " + LONG, *("y /z " * 9, LONG) * 4):
+            connection.data_received(piece.encode())
+            await turns(gap)
+        reply = await client.reply()
+        assert (reply.status, set(reply.json())) == (431, FORMS["/v1/messages"])
+        assert await client.is_closed()
+    assert [row.id for row in scene.rows] == [reply.headers["x-request-id"]]
+
+
+@pytest.mark.parametrize("gap", range(8))
+async def test_a_body_is_not_how_the_next_request_begins(gap: int) -> None:
+    scene = Scene()
+    async with served(scene) as one:
+        client, connection = await _fed(one)
+        scene.upstream.plays.append(answers(WHOLE))
+        body = json.dumps(ASK).encode()
+        head = (
+            f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n{AUTH}\r\ncontent-length: {len(body)}\r\n\r\n"
+        )
+        connection.data_received(head.encode())
+        await turns(gap)
+        connection.data_received(body)
+        assert (await client.reply()).status == 200
+        client.send(f"POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-long: {LONG}".encode())
+        reply = await client.reply()
+        assert (reply.status, set(reply.json())) == (431, FORMS["/v1/messages"])
+
+
 async def test_a_connection_keeps_only_the_start_of_what_it_read() -> None:
     scene = Scene()
     async with served(scene) as one:

@@ -4,10 +4,11 @@ import pytest
 from tests.unit.upstream.peers import channel
 
 from tidegate.core.failure import Failure
+from tidegate.core.header_names import CREDENTIALS, FRAMING
 from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
 from tidegate.exchange.ports import UpstreamRequest
-from tidegate.upstream.head import CREDENTIALS, FRAMING, HeadWriter, head_writer
+from tidegate.upstream.head import HeadWriter, head_writer
 from tidegate.upstream.origin import Origin, parse_base_url
 from tidegate.upstream.proxies import Proxy
 

@@ -3,26 +3,15 @@
 from typing import Any
 
 from tidegate.core.conversation import File, Image, Refused, Text
-from tidegate.protocols.client_members import objects, text_at, text_if_any
-from tidegate.protocols.losses import Losses, malformed
+from tidegate.protocols.client_members import text_at, text_if_any
+from tidegate.protocols.content_parts import Part, read_content, refuse_part
+from tidegate.protocols.losses import Losses
 from tidegate.protocols.openai_media import read_file_data, read_image_url
-
-Part = Text | Refused | Image | File
 
 
 def read_parts(content: object, path: str, refusals: Losses) -> tuple[Part, ...]:
-    """A message's content or a tool's output: a string is one text, null and "" are nothing."""
-    match content:
-        case str():
-            return (Text(text=content, path=path),) if content else ()
-        case None:
-            return ()
-        case list():
-            parts = (_read_part(part, where, refusals) for where, part in objects(content, path, refusals))
-            return tuple(part for part in parts if part is not None)
-        case _:  # a client may send anything
-            refusals.refuse(malformed(path, "a string or an array of parts"))
-            return ()
+    """A message's content or a tool's output as its parts; see `read_content`."""
+    return read_content(content, path, refusals, _read_part)
 
 
 def _read_part(part: dict[str, Any], path: str, refusals: Losses) -> Part | None:
@@ -35,11 +24,8 @@ def _read_part(part: dict[str, Any], path: str, refusals: Losses) -> Part | None
             return _read_image(part, path, refusals)
         case "input_file":
             return _read_file(part, path, refusals)
-        case str():
-            refusals.refuse_value(f"{path}.type", f"`{path}` has a type that does not convert.")
-            return None
-        case _:  # a client may send anything
-            refusals.refuse(malformed(f"{path}.type", "a string"))
+        case kind:  # a client may send anything
+            refuse_part(kind, path, refusals)
             return None
 
 

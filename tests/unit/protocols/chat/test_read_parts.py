@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tidegate.core.conversation import File, Image, Refused, Text
-from tidegate.protocols.chat.read_parts import Part, read_parts
+from tidegate.protocols.chat.read_parts import read_parts
+from tidegate.protocols.content_parts import Part
 from tidegate.protocols.losses import Losses
 
 PNG = "data:image/png;base64,iVBORw0KGgo="

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from tidegate.core.conversation import File, Image, Refused, Text
+from tidegate.protocols.content_parts import Part
 from tidegate.protocols.losses import Losses
-from tidegate.protocols.responses.read_parts import Part, read_parts
+from tidegate.protocols.responses.read_parts import read_parts
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
 AT = "p[0]"

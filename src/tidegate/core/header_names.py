@@ -1,0 +1,26 @@
+"""Names of HTTP headers, in lower case, that never pass through the gateway unread."""
+
+FRAMING = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+"""Set by the gateway alone: what a channel or caller could smuggle a request or leak a credential with."""
+CREDENTIALS = frozenset(
+    {"api-key", "authorization", "cookie", "cookie2", "set-cookie", "x-api-key", "x-goog-api-key"}
+)
+"""Never taken from a caller."""
