@@ -33,7 +33,7 @@ class Vocabulary(Protocol):
 
 
 def load_vocabulary() -> Vocabulary:
-    """Takes 50 ms and 60 MB, half of it shared by workers: done for the first estimate or by `warm_up`."""
+    """Takes 50 ms and 60 MB, half of it shared by workers: done for the first estimate."""
     # The compiled part alone: the package around it loads three vocabularies more, in Python, at its import.
     package = importlib.util.find_spec("bpe_openai")
     name = "bpe_openai._bindings"
@@ -52,10 +52,6 @@ class BpeTokenizer:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "tidegate-tokens")
         self._vocabulary: Vocabulary | None = None
-
-    async def warm_up(self) -> None:
-        """Load the vocabulary now, off the event loop."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._loaded)
 
     async def count(self, texts: Iterable[str]) -> int:
         """An estimate of the tokens in `texts` together; never raises for what a text holds."""

@@ -174,10 +174,6 @@ class Catalog:
         """The channels that serve `model`, whatever they speak."""
         return tuple(found for protocol in Protocol for found in self.candidates(model, protocol))
 
-    def protocols_serving(self, model: str) -> frozenset[Protocol]:
-        """The protocols of all channels that serve `model`."""
-        return frozenset(protocol for protocol, offers in self._offers.items() if offers.first(model))
-
     def known(self, model: str) -> bool:
         """Whether any channel serves `model`."""
         return self._named.first(model) is not None

@@ -15,7 +15,7 @@ SENTENCE = "The quick brown fox jumps over the lazy dog. "
 @pytest_asyncio.fixture
 async def tokenizer() -> AsyncIterator[BpeTokenizer]:
     loaded = BpeTokenizer()
-    await loaded.warm_up()
+    await loaded.count(["loads the vocabulary"])
     yield loaded
     loaded.close()
 

@@ -79,10 +79,7 @@ def test_an_exact_name_wins_over_the_same_channels_pattern() -> None:
     assert only.upstream_model == "gpt-5-mini"
 
 
-def test_it_is_told_which_protocols_serve_a_model(catalog: Catalog) -> None:
-    assert catalog.protocols_serving("sonnet") == {Protocol.MESSAGES, Protocol.CHAT}
-    assert catalog.protocols_serving("gpt-77") == {Protocol.CHAT}
-    assert catalog.protocols_serving("opus") == frozenset()
+def test_it_is_told_whether_any_channel_serves_a_model(catalog: Catalog) -> None:
     assert catalog.known("gpt-77")
     assert not catalog.known("opus")
 
