@@ -34,6 +34,7 @@ class Kind(Enum):
     INTERRUPTED = "interrupted"
     NO_CHANNEL = "no_channel"
     DRAINING = "draining"
+    ACCOUNTING = "accounting"
     INTERNAL = "internal"
 
 
@@ -108,7 +109,7 @@ def fault(kind: Kind) -> Fault:
             | Kind.INTERRUPTED
         ):
             return Fault.UPSTREAM
-        case Kind.NO_CHANNEL | Kind.DRAINING | Kind.INTERNAL:
+        case Kind.NO_CHANNEL | Kind.DRAINING | Kind.ACCOUNTING | Kind.INTERNAL:
             return Fault.GATEWAY
         case _ as never:
             assert_never(never)

@@ -20,6 +20,13 @@ class Usage(Struct, frozen=True, kw_only=True):
     reasoning: int | None = None
     cache_write_1h: int | None = None
     web_searches: int | None = None
+    service_tier: str | None = None
+    """The service tier that the upstream says it served at."""
+
+    @property
+    def total(self) -> int:
+        """All tokens as far as told."""
+        return (self.input or 0) + (self.cache_read or 0) + (self.cache_write or 0) + (self.output or 0)
 
     def merged(self, later: "Usage") -> "Usage":
         """Cumulative counts: each field that `later` tells replaces the one told before."""
@@ -31,6 +38,7 @@ class Usage(Struct, frozen=True, kw_only=True):
             reasoning=self.reasoning if later.reasoning is None else later.reasoning,
             cache_write_1h=self.cache_write_1h if later.cache_write_1h is None else later.cache_write_1h,
             web_searches=self.web_searches if later.web_searches is None else later.web_searches,
+            service_tier=self.service_tier if later.service_tier is None else later.service_tier,
         )
 
 

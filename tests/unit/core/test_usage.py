@@ -18,6 +18,7 @@ usages = st.builds(
     reasoning=counts,
     cache_write_1h=counts,
     web_searches=counts,
+    service_tier=st.none() | st.sampled_from(["default", "priority"]),
 )
 
 

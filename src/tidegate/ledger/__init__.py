@@ -1,0 +1,1 @@
+"""The money, without any I/O: amounts, prices, holds and the books."""
