@@ -77,8 +77,15 @@ class Watcher(Interface):
     def outgoing(self, frame: Frame) -> bytes:
         """The bytes for the caller of the event read last: its own, or re-framed (CONTRACT.md's list)."""
 
-    def text(self) -> str:
-        """All output text so far, reasoning and tool arguments included: for an estimate."""
+    def text(self, start: int = 0) -> str:
+        """The output text, reasoning and tool arguments included: for an estimate.
+
+        All of it so far, or what came after `start` bytes, which `spoken` told before.
+        """
+
+    @property
+    def spoken(self) -> int:
+        """The length of that text so far, in bytes of UTF-8."""
 
     def error_event(self, failure: Failure) -> bytes:
         """The error event that ends the caller's stream after what has been forwarded so far."""

@@ -94,9 +94,14 @@ class ConvertingWatcher:
             return self._out
         return self._encoder.error_event(cleaned_failure(self.failure, self._clean))
 
-    def text(self) -> str:
-        """All output text so far."""
-        return self._native.text()
+    def text(self, start: int = 0) -> str:
+        """See `Watcher`."""
+        return self._native.text(start)
+
+    @property
+    def spoken(self) -> int:
+        """See `Watcher`."""
+        return self._native.spoken
 
     def error_event(self, failure: Failure) -> bytes:
         """The error event that ends the caller's stream."""

@@ -28,9 +28,12 @@ _MESSAGES = {
     Kind.INTERRUPTED: "upstream failed after the response had started",
     Kind.NO_CHANNEL: "No channel is available for this model.",
     Kind.DRAINING: "The server is shutting down.",
+    Kind.ACCOUNTING: "The server cannot book the request now.",
     Kind.INTERNAL: "The server had an internal error.",
 }
-_ASKS_FOR_PATIENCE = frozenset({Kind.RATE_LIMIT, Kind.OVERLOADED, Kind.NO_CHANNEL, Kind.DRAINING})
+_ASKS_FOR_PATIENCE = frozenset(
+    {Kind.RATE_LIMIT, Kind.OVERLOADED, Kind.NO_CHANNEL, Kind.DRAINING, Kind.ACCOUNTING}
+)
 _DEFAULT_RETRY_AFTER = 2.0
 _MOVES_ON_FREE_OF_BLAME = frozenset({409, 425})
 

@@ -52,6 +52,7 @@ _FORMS = {
     Kind.INTERRUPTED: Form(502, "api_error", "stream_interrupted"),
     Kind.NO_CHANNEL: Form(503, "api_error", "no_available_channel"),
     Kind.DRAINING: Form(503, "api_error", "draining"),
+    Kind.ACCOUNTING: Form(503, "api_error", "accounting_unavailable"),
     Kind.INTERNAL: Form(500, "api_error", "internal_error"),
 }
 

@@ -11,7 +11,7 @@ class Transcript:
         self._text = bytearray()
 
     def __bool__(self) -> bool:
-        """Whether a delta came."""
+        """Whether a delta came, be it an empty one."""
         return self._deltas > 0
 
     def add(self, text: str) -> None:
@@ -19,6 +19,10 @@ class Transcript:
         self._deltas += 1
         self._text += text.encode("utf-8", "surrogatepass")
 
-    def text(self) -> str:
-        """All of it."""
-        return self._text.decode("utf-8", "surrogatepass")
+    def __len__(self) -> int:
+        """Bytes so far."""
+        return len(self._text)
+
+    def text(self, start: int = 0) -> str:
+        """All of it, or what came after `start` bytes (a length told before)."""
+        return self._text[start:].decode("utf-8", "surrogatepass")

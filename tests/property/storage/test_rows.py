@@ -4,6 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.ledger.entries import Item
+from tidegate.ledger.money import MOST
 from tidegate.storage import rows
 from tidegate.storage.pages import Position, UnknownPosition, read_cursor, write_cursor
 
@@ -21,7 +23,9 @@ def records(text: st.SearchStrategy[str], counts: st.SearchStrategy[int]) -> st.
         error=st.none() | text,
         started_at=numbers,
         duration_ms=numbers,
+        upstream_cost=st.none() | st.integers(0, MOST),
     )
+    items = st.builds(Item, name=text, quantity=st.integers(0, 2**53), price=text, amount=text)
     fields: dict[str, st.SearchStrategy[object]] = {
         **dict.fromkeys(("id", "protocol", "outcome", "usage_source"), text),
         **dict.fromkeys(("key", "account", "model", "channel", "finish_reason"), st.none() | text),
@@ -32,6 +36,8 @@ def records(text: st.SearchStrategy[str], counts: st.SearchStrategy[int]) -> st.
         "duration_ms": numbers,
         "warnings": st.lists(text, max_size=3).map(tuple),
         "attempts": st.lists(attempts, max_size=2).map(tuple),
+        "cost": st.integers(0, MOST),
+        "items": st.lists(items, max_size=2).map(tuple),
     }
     return st.builds(RequestRecord, **fields)
 
@@ -56,7 +62,7 @@ def test_a_mended_record_fits_every_column(record: RequestRecord) -> None:
                 raise AssertionError(value)
 
 
-@given(st.integers(0, 10**18 - 1), clean.filter(bool))
+@given(st.integers(0, 10**18 - 1), clean.filter(lambda text: text != "" and "\0" not in text))
 def test_a_cursor_comes_back(created_at: int, identifier: str) -> None:
     place = Position(created_at, identifier)
     assert read_cursor(write_cursor(place)) == place

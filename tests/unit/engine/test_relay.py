@@ -39,8 +39,12 @@ class Reader:
     def outgoing(self, frame: Frame) -> bytes:
         return b"" if frame.data.startswith(b"progress") else frame.raw
 
-    def text(self) -> str:
-        return ""
+    def text(self, start: int = 0) -> str:
+        return ""[start:]
+
+    @property
+    def spoken(self) -> int:
+        return 0
 
     def error_event(self, failure: Failure) -> bytes:
         return f"<{failure.kind.value}: {failure.message}>".encode()

@@ -20,7 +20,7 @@ WEATHER = ('{"ci', 'ty":"Par', 'is"}')
 MULTIPLICATION = ("17*23 is ", "17*20+17*3.")
 
 
-def told(input: int, output: int, **more: int) -> list[Event]:
+def told(input: int, output: int, **more: Any) -> list[Event]:
     return [UsageTold(Usage(input=input, output=output, **more))]
 
 

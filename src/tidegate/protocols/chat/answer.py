@@ -7,6 +7,7 @@ from tidegate.core.protocol import Protocol
 from tidegate.protocols.base import Asked, Whole
 from tidegate.protocols.chat.usage import read_usage
 from tidegate.protocols.loose import decoded, mapping, mappings, text
+from tidegate.protocols.service_tier import with_tier
 from tidegate.protocols.whole_answers import argument_text, broken_stream, no_answer, texts_of, under_name
 
 _NO_FINISH = frozenset({"abort", "insufficient_system_resource"})
@@ -23,7 +24,7 @@ def read_whole(asked: Asked, body: bytes) -> Whole | Failure:
         return broken_stream("the upstream gave up: finish reason " + ", ".join(reasons)[:200])
     return Whole(
         body=under_name(body, answer, asked.model),
-        usage=read_usage(answer.get("usage")),
+        usage=with_tier(read_usage(answer.get("usage")), answer.get("service_tier")),
         finish_reason=reasons[0] if reasons else None,
         incomplete="length" in reasons,
         text="".join(piece for choice in choices for piece in said(mapping(choice.get("message")))),

@@ -28,6 +28,7 @@ from tidegate.protocols.decoding import NOT_JSON, StreamDecoder
 from tidegate.protocols.endings import CUTS
 from tidegate.protocols.loose import listing, mapping, mappings
 from tidegate.protocols.reading import load
+from tidegate.protocols.service_tier import tier_in, with_tier
 from tidegate.protocols.transcript import Transcript
 from tidegate.protocols.whole_answers import texts_of
 
@@ -108,9 +109,9 @@ class ChatDecoder(StreamDecoder):
             if choice.index == 0:
                 self._read_choice(choice, data)
         if chunk.usage is not None:
-            self._tell_usage(chunk.usage)
+            self._tell_usage(chunk.usage, data)
         elif chunk.x_groq is not None:
-            self._tell_usage(mapping(chunk.x_groq).get("usage"))
+            self._tell_usage(mapping(chunk.x_groq).get("usage"), data)
 
     def _start(self, chunk: heard.Chunk) -> None:
         if not self._started:
@@ -128,7 +129,7 @@ class ChatDecoder(StreamDecoder):
                 raise Broken(f"the upstream gave up: finish reason {reason!r}"[:200])
             if not self._reason or _stop_of(reason) is not Stop.END:
                 self._reason = reason
-            self._tell_usage(choice.usage)
+            self._tell_usage(choice.usage, data)
         if self._reason:
             self._release(cut=_stop_of(self._reason) in CUTS)
 
@@ -238,9 +239,9 @@ class ChatDecoder(StreamDecoder):
         self._calls.add(call, Fragment(heard.ToolCall(function=function)), data)
         self._blocks.advance()
 
-    def _tell_usage(self, value: object) -> None:
+    def _tell_usage(self, value: object, data: bytes) -> None:
         """Counts are cumulative where they come more than once."""
-        told = None if value is None else read_usage(value)
+        told = None if value is None else with_tier(read_usage(value), tier_in(data))
         if told is not None and told != self._usage:
             self._usage = told
             self._blocks.tell(UsageTold(told))

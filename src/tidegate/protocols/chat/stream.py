@@ -15,6 +15,7 @@ from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, with_data, with_known_model, with_model
 from tidegate.protocols.loose import mapping
 from tidegate.protocols.reading import load
+from tidegate.protocols.service_tier import tier_in, with_tier
 from tidegate.protocols.transcript import Transcript
 
 _DONE = b"data: [DONE]\n\n"
@@ -71,11 +72,11 @@ class ChatWatcher:
         if chunk.error or frame.event == b"error" or chunk.type in _FOREIGN_ERRORS:
             return self._read_error(load(data))
         if chunk.usage is not None:
-            self._shown = usage.read_usage(chunk.usage) or self._shown
+            self._shown = with_tier(usage.read_usage(chunk.usage), tier_in(data)) or self._shown
             self.usage = self._shown or self.usage
         if not chunk.choices:
             return self._read_without_choices(chunk, data)
-        return self._read_choices(chunk.choices)
+        return self._read_choices(chunk.choices, data)
 
     def outgoing(self, frame: Frame) -> bytes:
         """The chunk for the caller: under the caller's model name, without an `event:` line."""
@@ -94,9 +95,14 @@ class ChatWatcher:
             self._remember_prefix(frame.raw, renamed)
         return renamed
 
-    def text(self) -> str:
+    def text(self, start: int = 0) -> str:
         """Content, reasoning, refusals, tool names and arguments, in order."""
-        return self._said.text()
+        return self._said.text(start)
+
+    @property
+    def spoken(self) -> int:
+        """See `Watcher`."""
+        return len(self._said)
 
     def error_event(self, failure: Failure) -> bytes:
         """The error object in a chunk's place."""
@@ -143,14 +149,14 @@ class ChatWatcher:
             return Said.DROPPED
         return Said.NOISE
 
-    def _read_choices(self, choices: list[wire.Choice]) -> Said:
+    def _read_choices(self, choices: list[wire.Choice], data: bytes) -> Said:
         told = Said.NOISE
         for choice in choices:
             reason = choice.finish_reason
             if reason:
                 if tells_failure(reason):
                     return self._broken(f"the upstream ended with finish reason {reason!r}"[:200])
-                self._read_finish(reason, choice)
+                self._read_finish(reason, choice, data)
                 told = Said.OUTPUT
             if reason or self._finishes.get(choice.index) is None:
                 self._finishes[choice.index] = reason
@@ -161,7 +167,7 @@ class ChatWatcher:
             return Said.FINISH
         return told
 
-    def _read_finish(self, reason: str, choice: wire.Choice) -> None:
+    def _read_finish(self, reason: str, choice: wire.Choice, data: bytes) -> None:
         """Note it, and the usage that some servers tell with it beside the protocol's own place.
 
         Of several choices the first one's reason is told, as in a whole answer.
@@ -170,7 +176,7 @@ class ChatWatcher:
             self.finish_reason = reason
         beside = choice.usage or mapping(self._last.x_groq).get("usage")
         if beside is not None and self._shown is None:
-            self.usage = usage.read_usage(beside) or self.usage
+            self.usage = with_tier(usage.read_usage(beside), tier_in(data)) or self.usage
 
     def _reads_output(self, choice: wire.Choice) -> bool:
         """Whether the choice carries output; what is text of it is kept for an estimate."""

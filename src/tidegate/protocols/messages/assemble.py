@@ -84,10 +84,11 @@ class _Gathered:
         return encoded(message)
 
     def _start(self, message: Object) -> None:
+        """Output told here is only a first word: without a later count nobody has told what was produced."""
         if self._message is None:
             opening = {"type": "message", "role": "assistant", "stop_reason": None, "stop_sequence": None}
-            self._message = {**opening, **message}
-        self._count(message.get("usage"))
+            self._message = {**opening, **_without(message, "usage")}
+        self._count(_without(mapping(message.get("usage")), "output_tokens"))
 
     def _add_delta(self, index: int, delta: Object) -> None:
         block = self._blocks.get(index)
@@ -123,6 +124,10 @@ class _Gathered:
     def _index(event: Object, default: int) -> int:
         index = event.get("index")
         return index if isinstance(index, int) else default
+
+
+def _without(members: Object, name: str) -> Object:
+    return {each: value for each, value in members.items() if each != name}
 
 
 def _event(frame: Frame) -> Object:

@@ -124,9 +124,10 @@ class MessagesDecoder(StreamDecoder):
     def _tell_usage(self, usage: Usage) -> None:
         """Counts are cumulative: each one that is told replaces the one before."""
         merged = usage if self._usage is None else self._usage.merged(usage)
-        if merged not in (self._usage, Usage()):
+        if merged != self._usage:
             self._usage = merged
-            self._blocks.tell(UsageTold(merged))
+            if replace(merged, service_tier=None) != Usage():
+                self._blocks.tell(UsageTold(merged))
 
     def _close_answer(self) -> None:
         if self._reason is None:

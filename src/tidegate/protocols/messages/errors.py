@@ -45,6 +45,7 @@ _FORMS = {
     Kind.INTERRUPTED: Form(502, "api_error"),
     Kind.NO_CHANNEL: Form(503, "api_error"),
     Kind.DRAINING: Form(503, "api_error"),
+    Kind.ACCOUNTING: Form(503, "api_error"),
     Kind.INTERNAL: Form(500, "api_error"),
 }
 _TOO_LONG = "prompt is too long: "

@@ -75,9 +75,14 @@ class MessagesWatcher:
             return frame.raw
         return reframed(frame, name)
 
-    def text(self) -> str:
+    def text(self, start: int = 0) -> str:
         """Text, thinking and tool input, in order."""
-        return self._said.text()
+        return self._said.text(start)
+
+    @property
+    def spoken(self) -> int:
+        """See `Watcher`."""
+        return len(self._said)
 
     def error_event(self, failure: Failure) -> bytes:
         """`event: error`."""
@@ -165,6 +170,7 @@ class MessagesWatcher:
                 cache_write=told.cache_write,
                 cache_write_1h=told.cache_write_1h,
                 web_searches=told.web_searches,
+                service_tier=told.service_tier,
             )
         self.usage = told if self.usage is None else self.usage.merged(told)
 

@@ -2,6 +2,7 @@
 
 from tidegate.core.usage import Usage, count
 from tidegate.protocols.loose import mapping
+from tidegate.protocols.service_tier import tier_of_message, with_tier
 from tidegate.protocols.token_counts import inside
 
 
@@ -28,7 +29,7 @@ def read_usage(value: object) -> Usage | None:
         cache_write_1h=inside(one_hour, written),
         web_searches=searches,
     )
-    return None if told == Usage() else told
+    return None if told == Usage() else with_tier(told, tier_of_message(usage))
 
 
 def write_usage(usage: Usage) -> dict[str, object]:

@@ -7,7 +7,8 @@ from tidegate.core.protocol import Protocol
 from tidegate.protocols.base import Asked, Whole
 from tidegate.protocols.loose import decoded, mapping, mappings, text
 from tidegate.protocols.responses.errors import read_error_event
-from tidegate.protocols.responses.usage import read_usage, with_searches
+from tidegate.protocols.responses.usage import calls_among, read_usage, with_searches
+from tidegate.protocols.service_tier import with_tier
 from tidegate.protocols.whole_answers import argument_text, no_answer, texts_of, under_name
 
 _ENDED = frozenset({"completed", "incomplete", "failed", "cancelled"})
@@ -25,7 +26,10 @@ def read_whole(asked: Asked, body: bytes) -> Whole | Failure:
     ids = [answer.get("id"), *(item.get("id") for item in items)]
     return Whole(
         body=under_name(body, answer, asked.model),
-        usage=with_searches(read_usage(answer.get("usage")), answer.get("tool_usage")),
+        usage=with_tier(
+            with_searches(read_usage(answer.get("usage")), answer.get("tool_usage"), calls_among(items)),
+            answer.get("service_tier"),
+        ),
         finish_reason=(reason or status) if cut else status,
         incomplete=cut and reason != "content_filter",
         text="".join(piece for item in items for piece in said(item)),

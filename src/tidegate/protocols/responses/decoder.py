@@ -10,7 +10,8 @@ from tidegate.protocols.loose import mapping, mappings, text
 from tidegate.protocols.reading import load
 from tidegate.protocols.responses import errors, heard
 from tidegate.protocols.responses.upstream_items import CallItem, Item, MessageItem, ReasoningItem, item_of
-from tidegate.protocols.responses.usage import read_usage, with_searches
+from tidegate.protocols.responses.usage import calls_among, read_usage, with_searches
+from tidegate.protocols.service_tier import with_tier
 
 Object = dict[str, object]
 
@@ -148,7 +149,9 @@ class ResponsesDecoder(StreamDecoder):
         output = mappings(response.get("output"))
         self._complete(output, data, cut=is_cut)
         self._check_open(output, cut=is_cut)
-        usage = with_searches(read_usage(response.get("usage")), response.get("tool_usage"))
+        calls = calls_among(output)
+        counts = with_searches(read_usage(response.get("usage")), response.get("tool_usage"), calls)
+        usage = with_tier(counts, response.get("service_tier"))
         if usage is not None:
             self._blocks.tell(UsageTold(usage))
         self._end(Finished(self._stop(response, cut=is_cut)), cut=is_cut)

@@ -11,6 +11,7 @@ from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_
 from tidegate.protocols.loose import mapping
 from tidegate.protocols.reading import load
 from tidegate.protocols.responses import errors, usage, wire
+from tidegate.protocols.service_tier import with_tier
 from tidegate.protocols.transcript import Transcript
 
 _DELTAS = frozenset(
@@ -98,9 +99,14 @@ class ResponsesWatcher:
             return frame.raw
         return reframed(frame, name)
 
-    def text(self) -> str:
+    def text(self, start: int = 0) -> str:
         """Text, reasoning, refusals, tool names and arguments, in order."""
-        return self._said.text()
+        return self._said.text(start)
+
+    @property
+    def spoken(self) -> int:
+        """See `Watcher`."""
+        return len(self._said)
 
     def error_event(self, failure: Failure) -> bytes:
         """`response.failed` with the next number and the stream's own id; opened first if nothing was."""
@@ -199,8 +205,9 @@ class ResponsesWatcher:
         cut = kind == "response.incomplete" or response.status == "incomplete"
         self.incomplete = cut and reason != "content_filter"
         self.finish_reason = (reason or "incomplete") if cut else "completed"
-        told = usage.with_searches(usage.read_usage(response.usage), response.tool_usage)
-        self.usage = told or self.usage
+        calls = ((item.type, item.action) for item in response.output or ())
+        told = usage.with_searches(usage.read_usage(response.usage), response.tool_usage, calls)
+        self.usage = with_tier(told, response.service_tier) or self.usage
         for item in response.output or ():
             self._note_id(item.id)
         return Said.END

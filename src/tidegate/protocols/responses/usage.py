@@ -1,9 +1,11 @@
 """Token counts as Responses writes them."""
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from msgspec.structs import replace
 
 from tidegate.core.usage import Usage, count
-from tidegate.protocols.loose import mapping
+from tidegate.protocols.loose import mapping, text
 from tidegate.protocols.token_counts import disjoint, prompt_of
 
 
@@ -21,12 +23,29 @@ def read_usage(value: object) -> Usage | None:
     )
 
 
-def with_searches(usage: Usage | None, tool_usage: object) -> Usage | None:
-    """The usage with the web searches that the response's `tool_usage` tells, which stands beside `usage`."""
+def with_searches(
+    usage: Usage | None, tool_usage: object, calls: Iterable[tuple[str | None, object]]
+) -> Usage | None:
+    """The usage with the web searches that the response's `tool_usage` tells, which stands beside `usage`.
+
+    Not all upstreams tell it: then the searches among `calls` count, the type and `action` of each item.
+    """
     searches = count(mapping(mapping(tool_usage).get("web_search")).get("num_requests"))
+    if searches is None:
+        searches = sum(type_ == "web_search_call" and _searches(action) for type_, action in calls) or None
     if searches is None:
         return usage
     return Usage(web_searches=searches) if usage is None else replace(usage, web_searches=searches)
+
+
+def calls_among(items: Iterable[Mapping[str, object]]) -> Iterator[tuple[str | None, object]]:
+    """Type and `action` of output items."""
+    return ((text(item.get("type")), item.get("action")) for item in items)
+
+
+def _searches(action: object) -> bool:
+    """Opening a page that was found, or looking through it, is no search."""
+    return mapping(action).get("type") in (None, "search")
 
 
 def write_usage(usage: Usage) -> dict[str, object]:

@@ -17,6 +17,7 @@ class Item(Struct, gc=False):
     summary: Any = None
     encrypted_content: str | None = None
     name: str | None = None
+    action: Any = None
 
 
 class Part(Struct, gc=False):
@@ -41,6 +42,7 @@ class Response(Struct, gc=False):
     status: str | None = None
     usage: Any = None
     tool_usage: Any = None
+    service_tier: Any = None
     incomplete_details: Incomplete | None = None
     output: list[Item] | None = None
 

@@ -14,12 +14,10 @@ from tidegate.protocols.openai_upstream import (
     schema_members,
     write_parameters,
 )
+from tidegate.protocols.output_limits import LEAST_ON_RESPONSES
 from tidegate.protocols.reasoning_levels import effort_for, wants_to_see
 from tidegate.protocols.responses.write_input import InputWriter
 from tidegate.protocols.responses.write_tools import write_tools
-
-_LEAST_LIMIT = 16
-"""`max_output_tokens` below this is refused by the API."""
 
 _SEALED = "reasoning.encrypted_content"
 _LOGPROBS = "message.output_text.logprobs"
@@ -90,8 +88,8 @@ def _sampling(conversation: Conversation, losses: Losses) -> dict[str, Any]:
     if limit is not None and limit.value < 1:
         losses.refuse_value(limit.path)
     elif limit is not None:
-        body["max_output_tokens"] = max(limit.value, _LEAST_LIMIT)
-        if limit.value < _LEAST_LIMIT:
+        body["max_output_tokens"] = max(limit.value, LEAST_ON_RESPONSES)
+        if limit.value < LEAST_ON_RESPONSES:
             losses.clamped(limit.path)
     return body
 

@@ -153,6 +153,17 @@ def test_missing_indices_mean_the_last_block_and_a_second_start_says_nothing_new
     assert (found["id"], found["usage"]) == ("m", {"input_tokens": 4, "output_tokens": 1})
 
 
+def test_output_told_at_the_start_alone_is_no_count_of_what_was_produced() -> None:
+    start = {
+        "type": "message_start",
+        "message": {"id": "m", "usage": {"input_tokens": 4, "output_tokens": 1}},
+    }
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": None}
+    text = [opened(0, {"type": "text", "text": ""}), delta(0, "text_delta", text="a long answer")]
+    found = answer(assemble(ASKED, events(start, *text, end, STOP)))
+    assert found["usage"] == {"input_tokens": 4}
+
+
 def test_a_foreign_done_says_nothing() -> None:
     assert answer(assemble(ASKED, events(START) + b"data: [DONE]\n\n" + events(END, STOP)))
 

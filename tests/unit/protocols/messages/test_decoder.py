@@ -112,6 +112,12 @@ def test_counts_replace_those_before_field_by_field() -> None:
     ]
 
 
+def test_counts_that_are_told_again_are_no_news() -> None:
+    counts = {"input_tokens": 5, "output_tokens": 2}
+    events = of(message(None), ending(None, counts), ending("end_turn", counts), MESSAGE_STOP)
+    assert events[1:-1] == [UsageTold(Usage(input=5, output=2))]
+
+
 @pytest.mark.parametrize("first", [None, {}, {"output_tokens": 1}])
 def test_usage_in_only_one_place(first: Any) -> None:
     events = of(message(first), ending("end_turn", {"input_tokens": 5, "output_tokens": 2}), MESSAGE_STOP)
