@@ -1,7 +1,7 @@
 """The health of each channel with each upstream model: when it is left alone, and who may try it again."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -55,17 +55,40 @@ class Cooling(Struct, frozen=True):
 Standing: TypeAlias = Ready | MayProbe | Probed | Cooling
 
 
+class Rested(Struct, frozen=True):
+    """A pair is left alone until a time: what this process found out `at` a time, for others."""
+
+    channel: str
+    upstream_model: str
+    at: float
+    until: float
+    why: str
+
+
+class Woke(Struct, frozen=True):
+    """A pair works again: what this process found out by a probe that began `at` a time, for others."""
+
+    channel: str
+    upstream_model: str
+    at: float
+
+
+Change: TypeAlias = Rested | Woke
+
+
 class _Count(Struct, frozen=True):
     failures: int
     why: str
 
 
 class _Open(Struct, frozen=True):
+    since: float
     until: float
     why: str
 
 
 class _HalfOpen(Struct, frozen=True):
+    since: float
     probe: int
     why: str
 
@@ -83,6 +106,7 @@ class Health:
         self._rules = rules
         self._counts: dict[Pair, _Count] = {}
         self._resting: dict[Pair, _Open | _HalfOpen] = {}
+        self._changes: dict[Pair, Change] = {}
         self._turns = 0
 
     def standing(self, channel: str, upstream_model: str, now: float) -> Standing:
@@ -90,9 +114,9 @@ class Health:
         match self._resting.get(_pair(channel, upstream_model)):
             case None:
                 return Ready()
-            case _Open(until, why):
+            case _Open(_, until, why):
                 return Cooling(until, why) if now < until else MayProbe(why)
-            case _HalfOpen(_, why):
+            case _HalfOpen(_, _, why):
                 return Probed(why)
 
     def begin(self, channel: str, upstream_model: str, now: float) -> Turn | None:
@@ -106,7 +130,7 @@ class Health:
             case Ready():
                 return turn
             case MayProbe(why):
-                self._resting[_pair(channel, upstream_model)] = _HalfOpen(turn.number, why)
+                self._resting[_pair(channel, upstream_model)] = _HalfOpen(now, turn.number, why)
                 return turn
             case Probed() | Cooling():
                 return None
@@ -114,8 +138,10 @@ class Health:
     def succeeded(self, turn: Turn) -> None:
         """Something useful came: failures in a row start from zero, a probe ends the rest."""
         pair = _pair(turn.channel, turn.upstream_model)
-        if self._is_probe(turn):
+        state = self._resting.get(pair)
+        if isinstance(state, _HalfOpen) and state.probe == turn.number:
             del self._resting[pair]
+            self._note(pair, Woke(*pair, state.since))
         self._counts.pop(pair, None)
 
     def failed(self, turn: Turn, now: float, why: str, retry_after: float | None = None) -> None:
@@ -125,12 +151,13 @@ class Health:
         match self._resting.get(pair):
             case None:
                 self._count(pair, now, why, asked)
-            case _HalfOpen(probe, _) if probe == turn.number:
-                self._rest(pair, now + max(asked, self._rules.cooldown), f"the probe failed: {why}")
-            case _Open(until, _) if asked and now + asked > until:
-                self._rest(pair, now + asked, _asked(why))
+            case _HalfOpen(_, probe, _) if probe == turn.number:
+                rest = max(asked, self._rules.cooldown)
+                self._rest(pair, now, rest, f"the probe failed: {why}")
+            case _Open(_, until, _) if asked and now + asked > until:
+                self._rest(pair, now, asked, _asked(why))
             case _HalfOpen() if asked:
-                self._rest(pair, now + asked, _asked(why))
+                self._rest(pair, now, asked, _asked(why))
             case _Open() | _HalfOpen():
                 pass  # already known to be in trouble
 
@@ -138,7 +165,7 @@ class Health:
         """Nothing was learnt about the channel: the request's own fault, 409, 425, or the client left."""
         if self._is_probe(turn):
             pair = _pair(turn.channel, turn.upstream_model)
-            self._resting[pair] = _Open(now, self._resting[pair].why)
+            self._resting[pair] = _Open(now, now, self._resting[pair].why)
 
     def why(self, channel: str, upstream_model: str, now: float) -> str:
         """How the pair stands and why, in one sentence for the operator."""
@@ -153,6 +180,31 @@ class Health:
             case Cooling(until, why):
                 return f"left alone for {until - now:.1f} s more because {why}"
 
+    def changes(self) -> list[Change]:
+        """What was found out here since the last call, of each pair the newest."""
+        found, self._changes = list(self._changes.values()), {}
+        return found
+
+    def rest_remotely(self, rested: Rested, now: float) -> None:
+        """Another process has found a pair in trouble. A probe of this one no longer decides anything."""
+        pair = _pair(rested.channel, rested.upstream_model)
+        match self._resting.get(pair):
+            case _Open(_, until, _) if until >= rested.until:
+                return
+            case _Open() | _HalfOpen() | None:
+                if rested.until > now:
+                    self._leave_alone(pair, _Open(rested.at, rested.until, rested.why))
+
+    def wake_remotely(self, woke: Woke) -> None:
+        """Another process has found that a pair works again. What has been found since then counts more."""
+        pair = _pair(woke.channel, woke.upstream_model)
+        match self._resting.get(pair):
+            case _Open(since, _, _) if since > woke.at:
+                return
+            case _Open() | _HalfOpen() | None:
+                self._resting.pop(pair, None)
+                self._counts.pop(pair, None)
+
     def adopt(self, rules: Rules, still_served: Callable[[str, str], bool]) -> None:
         """Take over the rules of a new config; forget pairs for which `still_served` says no."""
         self._rules = rules
@@ -163,21 +215,31 @@ class Health:
         known = self._counts.pop(pair, None)
         failures = known.failures + 1 if known else 1
         if self._rules.cooldown and failures >= self._rules.failures_before_cooldown:
-            self._rest(pair, now + max(asked, self._rules.cooldown), f"of {_times(failures)}, last: {why}")
+            rest = max(asked, self._rules.cooldown)
+            self._rest(pair, now, rest, f"of {_times(failures)}, last: {why}")
         elif asked:
-            self._rest(pair, now + asked, _asked(why))
+            self._rest(pair, now, asked, _asked(why))
         else:
             _make_room(self._counts)
             self._counts[pair] = _Count(failures, why)
 
-    def _rest(self, pair: Pair, until: float, why: str) -> None:
+    def _rest(self, pair: Pair, now: float, seconds: float, why: str) -> None:
+        self._leave_alone(pair, _Open(now, now + seconds, why))
+        self._note(pair, Rested(*pair, now, now + seconds, why))
+
+    def _leave_alone(self, pair: Pair, rest: _Open) -> None:
         if pair not in self._resting:
             _make_room(self._resting)
-        self._resting[pair] = _Open(until, why)
+        self._resting[pair] = rest
+
+    def _note(self, pair: Pair, change: Change) -> None:
+        self._changes.pop(pair, None)
+        _make_room(self._changes)
+        self._changes[pair] = change
 
     def _is_probe(self, turn: Turn) -> bool:
         match self._resting.get(_pair(turn.channel, turn.upstream_model)):
-            case _HalfOpen(probe, _):
+            case _HalfOpen(_, probe, _):
                 return probe == turn.number
             case _Open() | None:
                 return False
@@ -187,7 +249,7 @@ def _pair(channel: str, upstream_model: str) -> Pair:
     return channel, upstream_model[:_LONGEST_NAME]
 
 
-def _make_room(known: dict[Pair, _Count] | dict[Pair, _Open | _HalfOpen]) -> None:
+def _make_room(known: dict[Pair, Any]) -> None:
     """Forget what has not changed for longest when one more would be too many."""
     if len(known) >= MOST_PAIRS:
         del known[next(iter(known))]

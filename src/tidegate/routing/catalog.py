@@ -94,6 +94,21 @@ class Key(Struct, frozen=True, kw_only=True):
     max_concurrency: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    budget_per_day: int | None = None
+    """nano-USD in a UTC day."""
+    budget_per_month: int | None = None
+
+
+class Account(Struct, frozen=True, kw_only=True):
+    """Who pays. A prepaid account spends only what it has; limits and budgets (nano-USD) as of a key."""
+
+    name: str
+    prepaid: bool = False
+    max_concurrency: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    budget_per_day: int | None = None
+    budget_per_month: int | None = None
 
 
 class Candidate(Struct, frozen=True):
@@ -115,6 +130,7 @@ class Catalog:
     """
 
     __slots__ = (
+        "_accounts",
         "_by_name",
         "_keys",
         "_models",
@@ -131,6 +147,7 @@ class Catalog:
         channels: Iterable[Channel],
         models: Iterable[Model] = (),
         keys: Mapping[bytes, Key] | None = None,
+        accounts: Iterable[Account] = (),
         *,
         first_event_timeout: float = 120.0,
         idle_timeout: float = 360.0,
@@ -141,6 +158,7 @@ class Catalog:
         self.unknown = Model(name="*", first_event_timeout=first_event_timeout, idle_timeout=idle_timeout)
         self._by_name = {channel.name: channel for channel in self.channels}
         self._keys = dict(keys or {})
+        self._accounts = {account.name: account for account in accounts}
         self._models = Lookup(listed)
         self._offers = {protocol: Lookup(_offers(self.channels, protocol)) for protocol in Protocol}
         offered = {name for channel in self.channels for name in channel.models}
@@ -150,6 +168,10 @@ class Catalog:
     def find_key(self, secret: str) -> Key | None:
         """The key with this secret. Looked up by hash, so time tells nothing about the stored ones."""
         return self._keys.get(digest(secret))
+
+    def account(self, name: str) -> Account:
+        """Who pays; an account that is nowhere listed is unlimited."""
+        return self._accounts.get(name) or Account(name=name)
 
     def allows(self, key: Key, model: str) -> bool:
         """Whether the key may use the public name `model`."""

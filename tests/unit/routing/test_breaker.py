@@ -7,8 +7,10 @@ from tidegate.routing.breaker import (
     MayProbe,
     Probed,
     Ready,
+    Rested,
     Rules,
     Turn,
+    Woke,
 )
 
 RULES = Rules(failures_before_cooldown=3, cooldown=30)
@@ -197,3 +199,76 @@ def test_resting_pairs_are_bounded_too(health: Health) -> None:
 def test_a_huge_model_name_is_not_kept_whole(health: Health) -> None:
     health.failed(begin(health, 0, "b", "x" * 1_000_000), 0, "404")
     assert sum(len(model) for _, model in health._counts) < 1000
+
+
+def test_what_is_found_out_is_told_once(health: Health) -> None:
+    assert health.changes() == []
+    fail(health, 0, times=3)
+    assert health.changes() == [Rested("a", "m", 0, 30, "of 3 failures in a row, last: timeout")]
+    assert health.changes() == []
+    health.succeeded(begin(health, 31))
+    assert health.changes() == [Woke("a", "m", 31)]
+    health.succeeded(begin(health, 32))
+    assert health.changes() == [], "that it works is no news"
+
+
+def test_only_the_newest_of_a_pair_is_told_and_not_too_much_is_kept(health: Health) -> None:
+    fail(health, 0, times=3)
+    health.succeeded(begin(health, 31))
+    fail(health, 40, retry_after=5)
+    assert health.changes() == [Rested("a", "m", 40, 45, "the upstream asked for it: timeout")]
+    for number in range(MOST_PAIRS + 10):
+        health.failed(begin(health, 50, model=f"m{number}"), 50, "busy", 5)
+    assert len(health.changes()) == MOST_PAIRS
+
+
+def test_what_another_process_found_counts_here_and_is_not_told_on(health: Health) -> None:
+    health.rest_remotely(Rested("a", "m", 9, 20, "busy"), 10)
+    assert health.standing("a", "m", 10) == Cooling(20, "busy")
+    assert health.standing("a", "m", 20) == MayProbe("busy")
+    health.rest_remotely(Rested("a", "m", 8, 15, "earlier"), 10)
+    assert health.standing("a", "m", 10) == Cooling(20, "busy"), "the longer rest holds"
+    health.wake_remotely(Woke("a", "m", 10))
+    assert health.standing("a", "m", 10) == Ready()
+    assert health.changes() == []
+
+
+def test_a_rest_that_is_over_is_no_news(health: Health) -> None:
+    health.rest_remotely(Rested("a", "m", 5, 10, "busy"), 10)
+    assert health.standing("a", "m", 10) == Ready()
+
+
+def test_a_wake_from_elsewhere_forgets_failures_too(health: Health) -> None:
+    fail(health, 0, times=2)
+    health.wake_remotely(Woke("a", "m", 0))
+    fail(health, 0, times=2)
+    assert health.standing("a", "m", 0) == Ready()
+    health.wake_remotely(Woke("never", "seen", 0))
+
+
+def test_a_probe_that_others_have_overtaken_decides_nothing(health: Health) -> None:
+    fail(health, 0, times=3)
+    probe = begin(health, 31)
+    health.rest_remotely(Rested("a", "m", 32, 60, "their probe failed"), 32)
+    assert health.standing("a", "m", 32) == Cooling(60, "their probe failed")
+    health.succeeded(probe)
+    assert health.standing("a", "m", 32) == Cooling(60, "their probe failed")
+    again = begin(health, 61)
+    health.wake_remotely(Woke("a", "m", 60))
+    health.failed(again, 62, "timeout")
+    assert health.standing("a", "m", 62) == Ready(), "one failure of a pair that works"
+
+
+def test_names_too_long_are_one_pair_from_elsewhere_too(health: Health) -> None:
+    health.rest_remotely(Rested("a", "m" * 1000, 0, 60, "busy"), 0)
+    assert health.standing("a", "m" * 2000, 0) == Cooling(60, "busy")
+
+
+def test_what_was_found_here_since_counts_more_than_a_wake_from_elsewhere(health: Health) -> None:
+    fail(health, 0, times=3)
+    fail(health, 31)
+    assert isinstance(health.standing("a", "m", 32), Cooling)
+    health.wake_remotely(Woke("a", "m", 30.5))
+    assert isinstance(health.standing("a", "m", 32), Cooling), "the probe here failed after theirs began"
+    health.wake_remotely(Woke("a", "m", 31.5))
+    assert health.standing("a", "m", 32) == Ready()
