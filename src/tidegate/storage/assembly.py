@@ -1,41 +1,85 @@
 """Opens the storage as one thing and closes it in order."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import NoReturn
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from tidegate.storage.database import Database
+from tidegate.storage.accounting import Accounting
+from tidegate.storage.agreement import Agreement
+from tidegate.storage.books import DatabaseBooks
+from tidegate.storage.catalog_access import CatalogStore
+from tidegate.storage.database import Database, DatabaseUnusable
 from tidegate.storage.journal import BatchedJournal
 from tidegate.storage.journal_query import JournalReader
+from tidegate.storage.ledger_desk import LedgerDesk
 from tidegate.storage.migrate import bring_up_to_date
-from tidegate.storage.ownership import RememberedOwnership
+from tidegate.storage.owners import Owner, forget_files
+from tidegate.storage.ownership import OWNED_IDS, RememberedOwnership
 from tidegate.storage.purge import Purge
+from tidegate.storage.recovery import Recovery, leave
+from tidegate.storage.refuge import Refuge
 from tidegate.storage.schema import requests
 from tidegate.storage.writer import Writer
 
+log = logging.getLogger("tidegate.storage")
+
+DEFAULT_FOLDER = Path("tidegate-spool")
+"""Where the spool is if the database is no file beside which it could be."""
+
 _READY_SECONDS = 1.0
+_TENDING = 5.0
+_SHEETS = (OWNED_IDS,)
 
 
 class Storage:
     """The open database of one process. Open it after a fork, in the process that uses it."""
 
-    def __init__(self, database: Database, retention: float, clock: Callable[[], float]) -> None:
-        """Needs a running event loop; the database must be up to date (`open_storage` sees to both)."""
+    def __init__(
+        self,
+        database: Database,
+        retention: float,
+        clock: Callable[[], float],
+        *,
+        folder: Path | None = None,
+        config: str | None = None,
+        aloud: bool = True,
+        workers: int = 1,
+    ) -> None:
+        """Needs a running event loop; the database must be up to date (`open_storage` sees to both).
+
+        `folder` is for the spool; `config` is told to other nodes in the table of owners, and a difference
+        is told in the log if `aloud`; `workers` is how many processes of this machine open the same database
+        to serve.
+        """
         self._database = database
-        self._writer = Writer(database)
+        self._owner = Owner(folder or spool_folder(database), config, database=database.name)
+        refuge = Refuge(self._owner.folder, self._owner.id, _SHEETS)
+        self._agreement = Agreement(self._owner, aloud=aloud)
+        accounting = Accounting(self._owner.id)
+        self._writer = Writer(
+            database, accounting=accounting, refuge=refuge, greet=self._greet, clock=clock, workers=workers
+        )
         # Long reads of operators must not hold up the look-ups of requests.
         self._reads = ThreadPoolExecutor(2, "tidegate-reads")
         self._lookups = ThreadPoolExecutor(1, "tidegate-lookups")
+        self.books = DatabaseBooks(self._writer, clock)
+        self.desk = LedgerDesk(database, self._writer, self._reads, clock)
         self.journal = BatchedJournal(self._writer)
         self.ownership = RememberedOwnership(database, self._writer, self._lookups, clock=clock)
+        self.catalog = CatalogStore(database, self._writer, self._lookups)
         self.requests = JournalReader(database, self._reads, self._writer.flush)
+        self._recovery = Recovery(database, self._owner.folder, self._owner.id, _SHEETS, clock=clock)
         self._purge: asyncio.Task[NoReturn] = asyncio.create_task(Purge(self._writer, retention, clock).run())
+        self._tending: asyncio.Task[NoReturn] | None = None
 
     @property
     def lost(self) -> int:
@@ -44,11 +88,40 @@ class Storage:
 
     @property
     def waiting(self) -> int:
-        """Rows that are not in the database yet."""
+        """Rows and holds that are neither in the database nor on the disk yet."""
         return self._writer.waiting
 
+    @property
+    def spooled(self) -> int:
+        """Rows and holds that wait on the disk for the database."""
+        return self._writer.spooled
+
+    @property
+    def away(self) -> bool:
+        """Whether the database cannot be written now."""
+        return self._writer.away
+
+    @property
+    def config_differs(self) -> tuple[str, ...]:
+        """Sections of the config that are not as another node has them."""
+        return self._agreement.differing
+
+    def tell_config(self, config: str) -> None:
+        """Let other nodes compare another config with theirs."""
+        self._owner.config = config
+        if not self._writer.away:
+            self._writer.do(self._owner.say_so)
+
+    async def start(self) -> None:
+        """End what the dead left open, then go on looking for them now and then."""
+        await asyncio.to_thread(self._recovery.sweep)
+        await asyncio.wrap_future(self._writer.do(self._be_seen))
+        self._tending = asyncio.create_task(self._tend())
+
     async def ready(self) -> bool:
-        """Whether the database answers within a second."""
+        """Whether the database answers within a second, and can be written."""
+        if self._writer.away:
+            return False
         try:
             look = asyncio.get_running_loop().run_in_executor(self._lookups, self._look)
             await asyncio.wait_for(look, _READY_SECONDS)
@@ -60,23 +133,76 @@ class Storage:
         with self._database.engine.connect() as connection:
             connection.execute(select(requests.c.seq).limit(1)).first()
 
+    def _greet(self, connection: Connection) -> None:
+        self._owner.say_so(connection)
+        self.books.reopen_accounts(connection)
+
+    def _be_seen(self, connection: Connection) -> None:
+        self._owner.say_so(connection)
+        self._agreement.look(connection)
+
+    async def _tend(self) -> NoReturn:
+        while True:
+            await asyncio.sleep(_TENDING)
+            if self._writer.away:
+                continue
+            try:
+                await asyncio.wrap_future(self._writer.do(self._be_seen))
+                await asyncio.to_thread(self._recovery.sweep)
+            except (SQLAlchemyError, DatabaseUnusable):
+                continue  # the writer tells of it with its next batch
+            except Exception:  # who is not seen any more is taken for dead
+                log.exception("recovery: unexpected error, the next try goes on")
+
     async def close(self, patience: float = 10.0) -> None:
         """Write what waits, for `patience` seconds at most, then let go of the database."""
-        self._purge.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._purge
+        for task in (self._purge, self._tending):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+        gone = self._writer.do(partial(leave, owner=self._owner.id))
         await self._writer.close(patience)
+        if self._writer.spooled == 0 and gone.done() and gone.exception() is None and gone.result():
+            forget_files(self._owner.folder, self._owner.id)
+        self._owner.close()
         self._reads.shutdown(wait=False, cancel_futures=True)
         self._lookups.shutdown(wait=False, cancel_futures=True)
         self._database.close()
 
 
-async def open_storage(url: str, retention: float, *, clock: Callable[[], float] = time.time) -> Storage:
-    """Open the database that `url` names and bring its tables up to date.
+def spool_folder(database: Database) -> Path:
+    """Beside the file of the database, if it is one."""
+    if database.path is None:
+        return DEFAULT_FOLDER
+    file = Path(database.place)
+    return file.with_name(f"{file.name}.spool")
 
-    `retention` is how many seconds a request's row is kept, 0 for ever. A database that cannot be used raises
-    DatabaseUnusable with a text for the operator.
+
+async def open_storage(
+    url: str,
+    retention: float,
+    *,
+    clock: Callable[[], float] = time.time,
+    folder: Path | None = None,
+    config: str | None = None,
+    aloud: bool = True,
+    workers: int = 1,
+) -> Storage:
+    """Open the database that `url` names, bring its tables up to date, and end what the dead left open.
+
+    `retention` is how many seconds a request's row is kept, 0 for ever; `folder` is for what waits on the
+    disk while the database is away; `workers` is how many processes of this machine serve. A database that
+    cannot be used raises DatabaseUnusable with a text for the operator.
     """
     database = Database(url)
     await asyncio.to_thread(bring_up_to_date, database)
-    return Storage(database, retention, clock)
+    try:
+        storage = Storage(
+            database, retention, clock, folder=folder, config=config, aloud=aloud, workers=workers
+        )
+    except OSError as error:
+        where = folder or spool_folder(database)
+        raise DatabaseUnusable(f"{where}: the folder of the spool cannot be used: {error}") from error
+    await storage.start()
+    return storage

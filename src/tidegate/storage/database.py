@@ -1,175 +1,185 @@
-"""Opens the database that a URL names; every difference between SQLite and PostgreSQL is in this file."""
+"""Opens the database that a URL names: SQLite or PostgreSQL, which no other file has to tell apart."""
 
-import sqlite3
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
-from sqlalchemy.pool import ConnectionPoolEntry
+from msgspec import Struct
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-BUSY_SECONDS = 2.0
-"""How long SQLite itself waits for another process's lock before a statement fails and the caller retries."""
+from tidegate.storage import postgresql, sqlite
+from tidegate.storage.faults import DatabaseUnusable, passes, reason
+from tidegate.storage.patience import patiently
+from tidegate.storage.postgresql import STATEMENT_SECONDS, Postgresql, together
+from tidegate.storage.sqlite import Sqlite
 
-_OPENING_SECONDS = 30.0
-_OPENING_PAUSE = 0.05
+__all__ = [
+    "BUSY_SECONDS",
+    "ROWS_A_STATEMENT",
+    "Database",
+    "DatabaseUnusable",
+    "Statement",
+    "Wording",
+    "deletes",
+    "inserts",
+    "interrupter",
+    "passes",
+    "patiently",
+    "raised_by_driver",
+    "reason",
+    "together",
+    "wording",
+]
 
-Result = TypeVar("Result")
+# One statement for many rows: the driver lets go of the interpreter's lock at each statement and, while the
+# event loop is busy, gets it back only after 5 ms. Row by row, the writer would fall behind a full load.
+ROWS_A_STATEMENT = 64
 
+Statement = tuple[str, tuple[object, ...]]
+"""A driver's own text with its values."""
 
-class DatabaseUnusable(Exception):
-    """The database cannot be opened; the text tells an operator why and what mends it."""
+BUSY_SECONDS = 1.5
+"""How long SQLite itself waits for another process's lock before a statement fails: less than a hold may."""
 
 
 class Database:
     """Connections to one database. Made after a fork, never carried across one."""
 
-    def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
-        """Take the URL apart; nothing is opened yet. A URL that cannot be used raises DatabaseUnusable."""
-        self.path = sqlite_path(url)
-        self.engine = _sqlite_engine(self.path, busy_seconds)
+    def __init__(
+        self, url: str, *, busy_seconds: float = BUSY_SECONDS, statement_seconds: float = STATEMENT_SECONDS
+    ) -> None:
+        """Take the URL apart; nothing is opened yet. A URL that cannot be used raises DatabaseUnusable.
+
+        `busy_seconds` is for SQLite, `statement_seconds` for PostgreSQL: how long one statement may take.
+        """
+        self._side = _side(url, busy_seconds, statement_seconds)
+
+    @property
+    def engine(self) -> Engine:
+        """SQLAlchemy's pool of connections."""
+        return self._side.engine
+
+    @property
+    def place(self) -> str:
+        """Where the database is, for operators to read: without user and password."""
+        return self._side.place
+
+    @property
+    def name(self) -> str:
+        """What the database is called, wherever it is."""
+        return self._side.name
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the database; None: it is on a server."""
+        return self._side.path
 
     def exists(self) -> bool:
-        """Whether there is a database to read: opening one for writing would make it."""
-        return self.path.is_file()
+        """Whether there is a database of ours to read. May raise SQLAlchemyError."""
+        return self._side.exists()
 
     def file(self) -> tuple[int, int] | None:
-        """Which file is at the path now; None: none."""
-        try:
-            found = self.path.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_dev, found.st_ino
+        """What changes when the database is removed under an open connection; None: it is gone."""
+        return self._side.file()
 
     def connect_writer(self) -> Connection:
-        """A connection for writing: each of its transactions holds the write lock from its start."""
-        # A transaction that reads first and then writes could fail at once without waiting for the lock.
-        return self.engine.connect().execution_options(tidegate_begin="BEGIN IMMEDIATE")
+        """A connection for writing. On SQLite its transactions hold the write lock from their start."""
+        return self._side.connect_writer()
+
+    def connect_reader(self) -> Connection:
+        """A connection for reading: all statements of a transaction see the same rows."""
+        return self._side.connect_reader()
 
     def prepare(self) -> None:
-        """Make the file ready for several processes; safe while others do the same."""
-        if not self.path.parent.is_dir():
-            raise DatabaseUnusable(
-                f"{self.path}: the folder {self.path.parent} does not exist; make it first"
-            )
-        try:
-            patiently(self._use_write_ahead_log)
-        except SQLAlchemyError as error:
-            raise DatabaseUnusable(f"{self.path}: cannot be opened as a database: {reason(error)}") from error
+        """Make the database ready for several processes; DatabaseUnusable if it cannot be used."""
+        self._side.prepare()
 
-    def _use_write_ahead_log(self) -> None:
-        """Readers and the writer do not wait for each other; the mode stays with the file."""
-        with self.engine.connect() as connection:
-            # The mode cannot be changed in a transaction.
-            connection.execution_options(tidegate_begin=None).exec_driver_sql("PRAGMA journal_mode=WAL")
+    def take_time(self, connection: Connection) -> None:
+        """Let the statements of this one transaction take as long as they need, at most an hour."""
+        self._side.take_time(connection)
+
+    def lock_tables(self, connection: Connection) -> None:
+        """In a writer's transaction: wait until no other process migrates, and let none until its end."""
+        self._side.lock_tables(connection)
+
+    def unusable(self, doing: str, error: SQLAlchemyError) -> DatabaseUnusable:
+        """What to tell an operator when `doing` failed."""
+        return self._side.unusable(doing, error)
 
     def close(self) -> None:
         """Close all idle connections."""
         self.engine.dispose()
 
 
-def sqlite_path(url: str) -> Path:
-    """The file of `sqlite:///relative.db` or `sqlite:////absolute.db`; DatabaseUnusable for anything else."""
-    parsed = _parse(url)
-    match parsed.get_backend_name():
+def _side(url: str, busy_seconds: float, statement_seconds: float) -> Sqlite | Postgresql:
+    # The URL may hold a password, so it is not repeated.
+    match url.partition(":")[0]:
         case "sqlite":
-            pass
+            return Sqlite(url, busy_seconds)
         case "postgresql" | "postgres":
+            return Postgresql(url, statement_seconds)
+        case _:  # any text may be written
             raise DatabaseUnusable(
-                "database.url: PostgreSQL is not supported by this version; use sqlite:///tidegate.db"
+                "database.url: no database that Tidegate knows; use sqlite:///tidegate.db or"
+                " postgresql://user:password@host/name"
             )
-        case other:  # any scheme may be written
-            raise DatabaseUnusable(
-                f"database.url: {other!r} is no database that Tidegate knows; use sqlite:///tidegate.db"
-            )
-    if parsed.database in (None, "", ":memory:"):
-        raise DatabaseUnusable(
-            "database.url: a database in memory cannot be shared by workers; name a file, as in sqlite:///tidegate.db"
-        )
-    if parsed.query or parsed.host:
-        raise DatabaseUnusable(
-            "database.url: SQLite takes only a path: sqlite:///relative.db or sqlite:////absolute/path.db"
-        )
-    return Path(parsed.database)
 
 
-def _parse(url: str) -> URL:
-    try:
-        return make_url(url)
-    except (ArgumentError, ValueError) as error:
-        # The URL may hold a password, so it is not repeated.
-        raise DatabaseUnusable("database.url: not a database URL; use sqlite:///tidegate.db") from error
+class Wording(Struct, frozen=True):
+    """How prepared texts differ between the databases."""
+
+    mark: str
+    """Stands for a value."""
+    lock: str
+    """Follows a SELECT whose rows nobody else may change until the transaction ends."""
+    asks_a_server: bool
+    """Whether each statement waits for an answer from elsewhere."""
 
 
-def _sqlite_engine(path: Path, busy_seconds: float) -> Engine:
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)),
-        connect_args={"timeout": busy_seconds},
-        pool_size=4,
-        hide_parameters=True,
+def wording(engine: Engine) -> Wording:
+    """The wording of the driver's own texts."""
+    if engine.dialect.name == "sqlite":
+        return Wording("?", "", asks_a_server=False)  # the transaction holds the one write lock already
+    return Wording("%s", " FOR UPDATE", asks_a_server=True)
+
+
+def inserts(
+    engine: Engine,
+    table: str,
+    columns: tuple[str, ...],
+    rows: Sequence[Iterable[object]],
+    tail: str,
+    step: int = ROWS_A_STATEMENT,
+) -> list[Statement]:
+    """The fastest statements that insert `rows` of `columns` in their order, in SQLite `step` rows to each.
+
+    `tail` follows the rows: ON CONFLICT, RETURNING. A text that UTF-8 cannot hold raises UnicodeEncodeError.
+    """
+    if engine.dialect.name == "sqlite":
+        return sqlite.inserts(table, columns, rows, tail, step)
+    return postgresql.inserts(table, columns, rows, tail)
+
+
+def deletes(engine: Engine, table: str, ids: Sequence[str]) -> Statement:
+    """The statement that deletes the rows of these ids."""
+    if engine.dialect.name == "sqlite":
+        return f"DELETE FROM {table} WHERE id IN ({','.join('?' * len(ids))})", tuple(ids)  # noqa: S608
+    return postgresql.deletes(table, ids)
+
+
+def raised_by_driver(engine: Engine, error: Exception) -> DBAPIError | None:
+    """The error of the driver's own cursor as SQLAlchemy would raise it; None: it is not the driver's."""
+    driver = engine.dialect.loaded_dbapi
+    if not isinstance(error, driver.Error):
+        return None
+    wrapped = DBAPIError.instance(
+        None, None, error, driver.Error, hide_parameters=True, dialect=engine.dialect
     )
-    event.listen(engine, "connect", _set_up_connection)
-    event.listen(engine, "begin", _begin)
-    return engine
+    return wrapped if isinstance(wrapped, DBAPIError) else None
 
 
-def _set_up_connection(driver: Any, _entry: ConnectionPoolEntry) -> None:
-    driver.isolation_level = None  # the driver must not begin and commit by itself: `_begin` does
-    # NORMAL: a killed process loses nothing; a power cut may take the last moments, but never half a row.
-    for pragma in ("PRAGMA synchronous=NORMAL", "PRAGMA temp_store=MEMORY"):
-        try:
-            driver.execute(pragma)
-        except sqlite3.Error as error:
-            raise OperationalError(pragma, None, error) from error
-
-
-def _begin(connection: Connection) -> None:
-    begin = connection.get_execution_options().get("tidegate_begin", "BEGIN")
-    if begin is not None:
-        connection.exec_driver_sql(begin)
-
-
-def insert_text(table: str, columns: Sequence[str], rows: int, on_conflict: str) -> str:
-    """One INSERT of `rows` rows, in the driver's parameter style. `on_conflict` follows ON CONFLICT."""
-    names = ",".join(f'"{column}"' for column in columns)
-    marks = ",".join(["(" + ",".join("?" * len(columns)) + ")"] * rows)
-    return f"INSERT INTO {table} ({names}) VALUES {marks} ON CONFLICT {on_conflict}"  # noqa: S608 (only our own names)
-
-
-def passes(error: Exception) -> bool:
-    """Whether the database, and not a row, is what failed: the same write may succeed later."""
-    match error:
-        case DatabaseUnusable():
-            return True
-        case OperationalError() | InterfaceError():
-            return not isinstance(error.orig, (OverflowError, UnicodeError))
-        case DBAPIError():
-            return error.connection_invalidated
-        case _:  # any error may come out of a driver
-            return False
-
-
-def reason(error: BaseException) -> str:
-    """The database's own words, without the statement and its values."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    return str(cause) or type(cause).__name__
-
-
-def patiently(task: Callable[[], Result], seconds: float = _OPENING_SECONDS) -> Result:
-    """Do `task`, again while another process holds the lock: some locks are refused without any wait."""
-    give_up_at = time.monotonic() + seconds
-    while True:
-        try:
-            return task()
-        except OperationalError as error:
-            if not _is_locked(error) or time.monotonic() >= give_up_at:
-                raise
-        time.sleep(_OPENING_PAUSE)
-
-
-def _is_locked(error: OperationalError) -> bool:
-    code = getattr(error.orig, "sqlite_errorcode", 0)
-    return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)  # the low byte is the primary code
+def interrupter(connection: Connection) -> Callable[[], None]:
+    """Breaks off what `connection` does, from another thread: its statement fails soon after."""
+    if connection.engine.dialect.name == "sqlite":
+        return sqlite.interrupter(connection)
+    return postgresql.interrupter(connection)

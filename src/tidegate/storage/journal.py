@@ -1,17 +1,8 @@
 """Takes the rows of finished requests and hands them to the writer."""
 
 from tidegate.exchange.ports import RequestRecord
-from tidegate.storage import rows
-from tidegate.storage.schema import requests
-from tidegate.storage.writer import Sheet, Writer
-
-REQUESTS = Sheet(
-    table=requests.name,
-    columns=rows.COLUMNS,
-    on_conflict="DO NOTHING",  # a batch tried again after an unclear failure may be there already
-    encode=rows.encode,
-    mend=rows.mended,
-)
+from tidegate.storage.items import REQUESTS
+from tidegate.storage.writer import Writer
 
 
 class BatchedJournal:

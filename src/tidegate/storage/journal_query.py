@@ -1,12 +1,13 @@
 """Reads the journal: newest first by pages, one row by its id, and what has come since."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, func, select, tuple_
+import msgspec
+from sqlalchemy import Connection, Select, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.core.failure import Failure, Kind, TidegateError
@@ -20,6 +21,7 @@ from tidegate.storage.pages import (
     Position,
     UnknownPosition,
     read_cursor,
+    storable,
     write_cursor,
 )
 from tidegate.storage.schema import requests
@@ -31,6 +33,8 @@ _Answer = TypeVar("_Answer")
 
 def select_page(connection: Connection, filters: Filters, limit: int, before: str | None) -> Page:
     """The newest `limit` rows before a cursor or a request id; UnknownPosition if `before` is neither."""
+    if not all(storable(wanted) for wanted in msgspec.structs.astuple(filters) if wanted is not None):
+        return Page((), None)
     query = _filtered(select(*_COLUMNS), filters)
     if before is not None:
         place = _position(connection, before)
@@ -45,24 +49,32 @@ def select_page(connection: Connection, filters: Filters, limit: int, before: st
 
 def select_one(connection: Connection, identifier: str) -> RequestRecord | None:
     """The row of a request, if there is one."""
+    if not storable(identifier):
+        return None
     row = connection.execute(select(*_COLUMNS).where(requests.c.id == identifier)).first()
     return None if row is None else rows.decode(row)
 
 
-def newest_number(connection: Connection) -> int:
-    """The number of the row written last; 0 in an empty journal."""
-    return connection.execute(select(func.max(requests.c.seq))).scalar() or 0
+def newest_numbers(connection: Connection, limit: int) -> list[int]:
+    """The numbers of the rows written last, the highest first."""
+    query = select(requests.c.seq).order_by(requests.c.seq.desc()).limit(limit)
+    return list(connection.execute(query).scalars())
 
 
-def select_since(
-    connection: Connection, number: int, filters: Filters, limit: int
-) -> tuple[int, list[RequestRecord]]:
-    """The next rows in the order they were written, at most `limit`, and the number to go on from."""
-    last = newest_number(connection)
-    query = _filtered(select(requests.c.seq, *_COLUMNS).where(requests.c.seq > number), filters)
-    found = connection.execute(query.order_by(requests.c.seq).limit(limit)).all()
-    reached = found[-1][0] if len(found) == limit else max(last, number)
-    return reached, [rows.decode(row[1:]) for row in found]
+def numbers_since(connection: Connection, number: int, missing: Collection[int], limit: int) -> list[int]:
+    """The numbers that rows have now: the lowest beyond `number`, at most `limit`, and those of `missing`."""
+    beyond = select(requests.c.seq).where(requests.c.seq > number).order_by(requests.c.seq).limit(limit)
+    found = list(connection.execute(beyond).scalars())
+    if missing:
+        late = select(requests.c.seq).where(requests.c.seq.in_(missing))
+        found += connection.execute(late).scalars()
+    return sorted(found)
+
+
+def select_numbers(connection: Connection, numbers: Sequence[int], filters: Filters) -> list[RequestRecord]:
+    """The rows of these numbers that pass the filters, in the order of the numbers."""
+    query = _filtered(select(*_COLUMNS).where(requests.c.seq.in_(numbers)), filters)
+    return [rows.decode(row) for row in connection.execute(query.order_by(requests.c.seq))]
 
 
 def _filtered(query: Select[Any], filters: Filters) -> Select[Any]:
@@ -79,6 +91,8 @@ def _filtered(query: Select[Any], filters: Filters) -> Select[Any]:
 def _position(connection: Connection, before: str) -> Position:
     if not before.startswith(REQUEST_ID_PREFIX):
         return read_cursor(before)
+    if not storable(before):
+        raise UnknownPosition(before)
     created_at = connection.execute(select(requests.c.created_at).where(requests.c.id == before)).scalar()
     if created_at is None:
         raise UnknownPosition(before)
@@ -121,7 +135,7 @@ class JournalReader:
 
     def _run(self, query: Callable[[Connection], _Answer]) -> _Answer:
         try:
-            with self._database.engine.connect() as connection:
+            with self._database.connect_reader() as connection:
                 return query(connection)
         except SQLAlchemyError as error:
             unread = Failure(kind=Kind.INTERNAL, message="the journal cannot be read", detail=reason(error))

@@ -12,8 +12,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.storage.database import Database, reason
+from tidegate.storage.items import Sheet
+from tidegate.storage.pages import storable
 from tidegate.storage.schema import owned_ids
-from tidegate.storage.writer import Sheet, Writer
+from tidegate.storage.writer import Writer
 
 KEPT_SECONDS = 30 * 86_400
 """As long as the providers keep a stored response."""
@@ -22,7 +24,7 @@ SECOND_LOOK = 0.15
 """Seconds after which another worker's batch has surely come, if it was on its way."""
 
 _REMEMBERED = 20_000
-_LONGEST_ID = 1_024
+_LONGEST_ID = 1_024  # bytes; the index takes 2,700 with the account
 
 
 class _Owned(Struct, frozen=True):
@@ -51,7 +53,12 @@ OWNED_IDS = Sheet(
     " SET channel_group = excluded.channel_group, expires_at = excluded.expires_at",
     encode=_encode,
     mend=_mended,
+    distinct=2,
 )
+
+
+def _keepable(identifier: str) -> bool:
+    return storable(identifier) and 0 < len(identifier.encode()) <= _LONGEST_ID
 
 
 class RememberedOwnership:
@@ -79,7 +86,7 @@ class RememberedOwnership:
         """Note ids of a stored answer; visible at once here, and to other workers with the next batch."""
         expires_at = int(self._clock()) + KEPT_SECONDS
         for identifier in ids:
-            if 0 < len(identifier) <= _LONGEST_ID:
+            if _keepable(identifier):
                 owned = _Owned(identifier, account, group, expires_at)
                 self._keep(owned)
                 self._writer.put(OWNED_IDS, owned)
@@ -99,7 +106,7 @@ class RememberedOwnership:
         owned = self._newest.get((identifier, account))
         if owned is not None and owned.expires_at > self._clock():
             return owned.group
-        if not 0 < len(identifier) <= _LONGEST_ID:
+        if not _keepable(identifier):
             return None
         group = await self._look_up(identifier, account)
         if group is None:
@@ -111,8 +118,6 @@ class RememberedOwnership:
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, self._select, identifier, account)
-        except UnicodeEncodeError:
-            return None  # a lone surrogate: no stored id can have one
         except SQLAlchemyError as error:
             raise TidegateError(
                 Failure(
@@ -128,6 +133,6 @@ class RememberedOwnership:
             owned_ids.c.account == account,
             owned_ids.c.expires_at > int(self._clock()),
         )
-        with self._database.engine.connect() as connection:
+        with self._database.connect_reader() as connection:
             group: str | None = connection.execute(query).scalar()
             return group

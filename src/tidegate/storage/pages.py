@@ -42,6 +42,17 @@ class UnknownPosition(Exception):
     """A `before` that is neither a cursor nor the id of a row."""
 
 
+def storable(text: str) -> bool:
+    """Whether a column can hold the text, so that a row may have it: no NUL and no lone surrogate."""
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def write_cursor(position: Position) -> str:
     """A position as the caller keeps it: safe in a URL, without a meaning of its own."""
     return urlsafe_b64encode(f"{position.created_at}.{position.id}".encode()).decode().rstrip("=")
@@ -57,6 +68,7 @@ def read_cursor(cursor: str) -> Position:
     if (
         not dot
         or not identifier
+        or not storable(identifier)
         or not created_at.isascii()
         or not created_at.isdigit()
         or len(created_at) > 18

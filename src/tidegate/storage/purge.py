@@ -8,9 +8,10 @@ from typing import NoReturn
 from sqlalchemy import Connection, delete, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
+from tidegate.ledger.periods import period_of
 from tidegate.storage.database import DatabaseUnusable, reason
 from tidegate.storage.rows import to_microseconds
-from tidegate.storage.schema import owned_ids, requests
+from tidegate.storage.schema import owned_ids, requests, spending
 from tidegate.storage.writer import Writer
 
 log = logging.getLogger("tidegate.storage")
@@ -23,6 +24,9 @@ PAUSE = 0.1
 
 PERIOD = 600.0
 """Seconds between two sweeps."""
+
+SPENDING_KEPT = 70 * 86_400
+"""Seconds for which it is kept what a budget's day or month has spent: longer than any request runs."""
 
 
 class Purge:
@@ -53,9 +57,13 @@ class Purge:
     async def sweep(self) -> int:
         """Delete all that is too old now and tell how many rows. A failing database is left for next time."""
         deleted = 0
-        tasks = [delete_expired_ids(int(self._clock()), self._step)]
+        now = self._clock()
+        tasks = [
+            delete_expired_ids(int(now), self._step),
+            delete_spending(period_of(now - SPENDING_KEPT, "day").key, self._step),
+        ]
         if self._retention > 0:
-            tasks.append(delete_requests(to_microseconds(self._clock() - self._retention), self._step))
+            tasks.append(delete_requests(to_microseconds(now - self._retention), self._step))
         for task in tasks:
             try:
                 deleted += await self._repeat(task)
@@ -82,6 +90,7 @@ def delete_requests(before: int, limit: int) -> Callable[[Connection], int]:
         .where(requests.c.created_at < before)
         .order_by(requests.c.created_at)
         .limit(limit)
+        .with_for_update(skip_locked=True)  # on PostgreSQL: what another node deletes now is not waited for
     )
     statement = delete(requests).where(requests.c.seq.in_(oldest))
     return lambda connection: connection.execute(statement).rowcount
@@ -89,6 +98,20 @@ def delete_requests(before: int, limit: int) -> Callable[[Connection], int]:
 
 def delete_expired_ids(now: int, limit: int) -> Callable[[Connection], int]:
     """Deletes the stored responses' ids that have expired at `now` (seconds), at most `limit`."""
-    expired = select(owned_ids.c.id, owned_ids.c.account).where(owned_ids.c.expires_at <= now).limit(limit)
+    expired = (
+        select(owned_ids.c.id, owned_ids.c.account)
+        .where(owned_ids.c.expires_at <= now)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
     statement = delete(owned_ids).where(tuple_(owned_ids.c.id, owned_ids.c.account).in_(expired))
+    return lambda connection: connection.execute(statement).rowcount
+
+
+def delete_spending(before: str, limit: int) -> Callable[[Connection], int]:
+    """Deletes lines of days and months before the day `before`, at most `limit`. The postings stay."""
+    place = (spending.c.account, spending.c.scope, spending.c.period)
+    # A month sorts before its days: "2026-11" < "2026-11-01".
+    old = select(*place).where(spending.c.period < before[:7]).limit(limit)
+    statement = delete(spending).where(tuple_(*place).in_(old))
     return lambda connection: connection.execute(statement).rowcount

@@ -7,40 +7,49 @@ from typing import Any
 import msgspec
 
 from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.ledger.books import chargeable
+from tidegate.ledger.entries import Item
 from tidegate.storage.schema import requests
 
 COLUMNS: tuple[str, ...] = tuple(column.name for column in requests.columns if column.name != "seq")
 """The columns of a row in the order of the record's fields, which a test holds equal."""
 
-_MICROSECONDS = 1_000_000
+_WARNINGS, _ATTEMPTS, _COST, _ITEMS = map(COLUMNS.index, ("warnings", "attempts", "cost", "items"))
+MICROSECONDS = 1_000_000
+"""In a second: what the columns count."""
+
 _LARGEST = 2**63 - 1
 
 _to_json = msgspec.json.Encoder().encode
 _to_warnings = msgspec.json.Decoder(tuple[str, ...]).decode
+_to_items = msgspec.json.Decoder(tuple[Item, ...]).decode
 _to_attempts = msgspec.json.Decoder(tuple[AttemptRecord, ...]).decode
 
 
 def to_microseconds(seconds: float) -> int:
     """Unix seconds as the whole number that the column holds."""
-    return round(seconds * _MICROSECONDS)
+    return round(seconds * MICROSECONDS)
 
 
 def encode(record: RequestRecord) -> list[object]:
     """The row of a record. A text that UTF-8 cannot hold raises UnicodeEncodeError; see `mended`."""
     row: list[object] = list(msgspec.structs.astuple(record))
     row[1] = to_microseconds(record.created_at)
-    row[-2] = _to_json(record.warnings).decode()
-    row[-1] = _to_json(record.attempts).decode()
+    row[_WARNINGS] = _to_json(record.warnings).decode()
+    row[_ATTEMPTS] = _to_json(record.attempts).decode()
+    row[_COST] = chargeable(record.cost)  # what the books charge, also where something else was told
+    row[_ITEMS] = _to_json(record.items).decode() if record.items else "[]"
     return row
 
 
 def decode(row: Sequence[Any]) -> RequestRecord:
     """The record of a row of COLUMNS."""
     values = dict(zip(COLUMNS, row, strict=True))
-    values["created_at"] /= _MICROSECONDS
+    values["created_at"] /= MICROSECONDS
     values["stream"] = bool(values["stream"])
     values["warnings"] = _to_warnings(values["warnings"])
     values["attempts"] = _to_attempts(values["attempts"])
+    values["items"] = _to_items(values["items"])
     return RequestRecord(**values)
 
 

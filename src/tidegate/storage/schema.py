@@ -1,12 +1,16 @@
 """The tables as the newest migration leaves them."""
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     Float,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
@@ -14,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0001"
+HEAD = "0003"
 """The newest migration. Known here so that a start with nothing to migrate does not load Alembic."""
 
 metadata = MetaData()
@@ -49,6 +53,8 @@ requests = Table(
     Column("error_message", Text),
     Column("warnings", Text, nullable=False),  # JSON
     Column("attempts", Text, nullable=False),  # JSON
+    Column("cost", BigInteger, nullable=False, server_default="0"),  # nano-USD, as all amounts
+    Column("items", Text, nullable=False, server_default="[]"),  # JSON
     # Each index is paid for by every request (0.5 to 3 µs), so there are few.
     # One by its id; also makes a batch that is written twice after an unclear failure count once.
     Index("requests_id", "id", unique=True),
@@ -81,3 +87,119 @@ owned_ids = Table(
     Index("owned_ids_expires", "expires_at"),
     sqlite_with_rowid=False,
 )
+
+balances = Table(
+    "balances",
+    metadata,
+    Column("account", Text, primary_key=True, nullable=False),
+    Column("balance", BigInteger, nullable=False),  # counts what is held
+    Column("held", BigInteger, nullable=False),
+    # Whether the account has rows in `spending`: most have none, and then nobody looks there.
+    Column("budgeted", Boolean, nullable=False),
+    CheckConstraint("held >= 0", name="balances_held"),
+    sqlite_with_rowid=False,
+)
+
+postings = Table(
+    "postings",
+    metadata,
+    Column("number", _ROW_NUMBER, primary_key=True, autoincrement=True),
+    Column("reference", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("account", Text, nullable=False),
+    Column("key", Text),
+    Column("source", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("amount", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),  # microseconds since 1970
+    Column("note", Text),  # of a refund: the request's id
+    CheckConstraint("amount > 0", name="postings_amount"),
+    CheckConstraint(
+        "(kind = 'credit' AND source = 'outside' AND target = 'available')"
+        " OR (kind = 'hold' AND source = 'available' AND target = 'held')"
+        " OR (kind = 'settle' AND source IN ('held', 'available') AND target = 'income')"
+        " OR (kind = 'release' AND source = 'held' AND target = 'available')"
+        " OR (kind = 'refund' AND source = 'income' AND target = 'available')",
+        name="postings_kind",
+    ),
+    # No movement is booked twice.
+    Index("postings_reference", "reference", "kind", "source", unique=True),
+    # An account's newest, and what it spent since a day or month began.
+    Index("postings_account", "account", "at", "number"),
+    # What has been paid back of a request.
+    Index(
+        "postings_note",
+        "note",
+        sqlite_where=text("note IS NOT NULL"),
+        postgresql_where=text("note IS NOT NULL"),
+    ),
+    sqlite_autoincrement=True,
+)
+
+# Open requests only, so it stays small and needs no index but its key.
+intents = Table(
+    "intents",
+    metadata,
+    Column("id", Text, primary_key=True, nullable=False),
+    Column("account", Text, nullable=False),
+    Column("key", Text),
+    Column("amount", BigInteger, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),  # microseconds since 1970: when the hold was taken
+    Column("record", Text, nullable=False),  # JSON: the row that it leaves if its process dies now
+    CheckConstraint("amount >= 0", name="intents_amount"),
+    sqlite_with_rowid=False,
+)
+
+owners = Table(
+    "owners",
+    metadata,
+    Column("id", Text, primary_key=True, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("boot", Text, nullable=False),
+    Column("started_at", BigInteger, nullable=False),  # Unix seconds by the database's clock, as seen_at
+    Column("seen_at", BigInteger, nullable=False),
+    Column("config", Text),
+)
+
+spending = Table(
+    "spending",
+    metadata,
+    Column("account", Text, nullable=False),
+    Column("scope", Text, nullable=False),  # key:NAME or account:NAME
+    Column("period", Text, nullable=False),  # 2026-11-29 or 2026-11
+    Column("spent", BigInteger, nullable=False),
+    Column("held", BigInteger, nullable=False),
+    PrimaryKeyConstraint("account", "scope", "period"),
+    sqlite_with_rowid=False,
+)
+
+
+def _managed(name: str, *more: Column[Any]) -> Table:
+    """A table of things that are managed in the database."""
+    return Table(
+        f"catalog_{name}",
+        metadata,
+        Column("name", Text, primary_key=True),
+        Column("definition", Text, nullable=False),  # JSON, without secrets
+        Column("version", BigInteger, nullable=False),  # of the whole catalog at the row's last change
+        Column("created_at", BigInteger, nullable=False),  # microseconds since 1970
+        Column("changed_at", BigInteger, nullable=False),
+        *more,
+    )
+
+
+catalog_channels = _managed("channels", Column("sealed", LargeBinary))  # the credential, encrypted
+catalog_models = _managed("models")
+catalog_accounts = _managed("accounts")
+catalog_keys = _managed(
+    "keys",
+    Column("digest", Text, nullable=False),  # SHA-256 of the secret, which is kept nowhere
+    Column("hint", Text, nullable=False),
+    Column("account", Text, nullable=False),
+)
+Index("catalog_keys_digest", catalog_keys.c.digest, unique=True)
+
+# One row: each change raises it in its own transaction, so that every process sees that there is one.
+catalog_version = Table("catalog_version", metadata, Column("version", BigInteger, nullable=False))

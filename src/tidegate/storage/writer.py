@@ -1,114 +1,140 @@
-"""Writes rows in batches on a thread of its own, so that no request waits for the database."""
+"""Writes holds and rows in batches on a thread of its own, so that no request waits longer than it must."""
 
 import asyncio
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
-from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
-from msgspec import Struct
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
 
-from tidegate.storage.database import Database, DatabaseUnusable, insert_text, passes, reason
-from tidegate.storage.migrate import bring_up_to_date
+from tidegate.exchange.ports import RequestRecord
+from tidegate.storage.accounting import Accounting
+from tidegate.storage.batches import Batches, pace_of
+from tidegate.storage.booking import Wanted
+from tidegate.storage.database import Database, DatabaseUnusable
+from tidegate.storage.items import Job, Noted, Release, Row, Sheet, Ticket
+from tidegate.storage.probe import Probe
+from tidegate.storage.refuge import Refuge
+from tidegate.storage.scribe import Scribe
+from tidegate.storage.waiting import Waiting
+from tidegate.storage.watch import Watch
 
 log = logging.getLogger("tidegate.storage")
 
 WINDOW = 0.06
-"""Seconds for which rows are gathered before they are written together."""
+"""Seconds for which rows are gathered before they are written together. A hold does not wait for it."""
 
 BOUND = 50_000
-"""Rows that may wait while the database is away, some 60 MB; those beyond are lost, counted and logged."""
+"""Rows that may wait in memory, some 60 MB; those beyond are lost, counted and logged."""
 
-_LONGEST_BATCH = 512
-# One statement for many rows: the driver lets go of the interpreter's lock at each statement and, while the
-# event loop is busy, gets it back only after 5 ms. Row by row, the writer would fall behind a full load.
-_ROWS_A_STATEMENT = 64
-_FIRST_BACKOFF = 0.1
-_LONGEST_BACKOFF = 5.0
+SLOW = 2.0
+"""Seconds after which a database that does not answer counts as away."""
 
-
-class Sheet(Struct, frozen=True, kw_only=True):
-    """A table that rows are added to. `encode` gives a record's values in the order of `columns`."""
-
-    table: str
-    columns: tuple[str, ...]
-    on_conflict: str
-    encode: Callable[[Any], Iterable[object]]
-    mend: Callable[[Any], Any]
-    """Makes a record that the database refuses into one that it can hold."""
-
-
-class _Row(Struct, frozen=True):
-    sheet: Sheet
-    record: Any
-
-
-class _Job(Struct, frozen=True):
-    """Something else to do in the same order; None only tells that everything before it is done."""
-
-    task: Callable[[Connection], Any] | None
-    done: "Future[Any]"
-
-
-_Item: TypeAlias = _Row | _Job
+_LAST_TRIES = 10
 
 
 class Writer:
-    """The only writer of this process: rows and jobs are done in the order in which they came."""
+    """The only writer of this process. Rows and jobs are done in the order in which they came."""
 
-    def __init__(self, database: Database, *, window: float = WINDOW, bound: int = BOUND) -> None:
-        self._database = database
-        self._window = window
-        self._file: tuple[int, int] | None = None
+    def __init__(
+        self,
+        database: Database,
+        *,
+        window: float = WINDOW,
+        bound: int = BOUND,
+        accounting: Accounting | None = None,
+        refuge: Refuge | None = None,
+        greet: Callable[[Connection], None] = lambda _connection: None,
+        clock: Callable[[], float] = time.time,
+        workers: int = 1,
+    ) -> None:
+        """`greet` runs on each new connection and proves that the database can be written again.
+
+        `workers` is how many processes of this machine write at once, this one included.
+        Without a `refuge` on the disk all that comes while the database is away waits in memory.
+        """
         self._bound = bound
-        self._queue: deque[_Item] = deque()
-        self._wake = threading.Event()
-        self._hurry = threading.Event()
-        self._closing = threading.Event()
-        self._give_up = threading.Event()
-        self._connection: Connection | None = None
-        self._failing_since: float | None = None
-        # One counter for each thread that counts, since `+=` on a shared one may miss a step.
+        self._refuge = refuge
+        self._waiting = waiting = Waiting(window)
+        scribe = Scribe(database, accounting or Accounting(""), clock, greet)
+        self._batches = Batches(
+            waiting, scribe, refuge, lambda tell: Probe(database, greet, tell), pace_of(workers)
+        )
         self._refused = 0
-        self._dropped = 0
-        self._thread = threading.Thread(target=self._run, name="tidegate-writer", daemon=True)
+        self._watch = Watch(waiting, self._batches, refuge)
+        self._thread = threading.Thread(target=self._batches.run, name="tidegate-writer", daemon=True)
         self._thread.start()
 
     @property
     def lost(self) -> int:
         """Rows that will never be written."""
-        return self._refused + self._dropped
+        return self._refused + self._batches.dropped
 
     @property
     def waiting(self) -> int:
-        """Rows and jobs that wait for their batch."""
-        return len(self._queue)
+        """Rows, holds and jobs that wait in memory."""
+        return len(self._waiting.queue) + len(self._waiting.holds)
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits in memory that the rows of new requests might find no room."""
+        return self.waiting >= self._bound // 2
+
+    @property
+    def spooled(self) -> int:
+        """Rows and holds that wait on the disk."""
+        return 0 if self._refuge is None else self._refuge.count
+
+    @property
+    def away(self) -> bool:
+        """Whether the database failed, or has not answered for too long."""
+        return self._batches.away or self.hangs
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a batch has been at the database for too long, and is there still."""
+        since = self._batches.busy_since
+        return since is not None and time.monotonic() - since > SLOW
 
     def put(self, sheet: Sheet, record: Any) -> None:
         """Take a row and return at once. Only from the event loop's thread."""
-        if len(self._queue) >= self._bound or self._closing.is_set():
+        if len(self._waiting.queue) >= self._bound or self._waiting.closing.is_set():
             self._refuse()
             return
-        self._queue.append(_Row(sheet, record))
-        if not self._wake.is_set():
-            self._wake.set()
+        self._waiting.queue.append(Row(sheet, record))
+        self._waiting.nudge()
+
+    def hold(self, ticket: Ticket) -> None:
+        """Take a hold, whose future is answered after its commit. Only from the event loop's thread."""
+        self._waiting.holds.append(ticket)
+        self._waiting.rush()
+
+    def note(self, wanted: Wanted) -> None:
+        """Take a hold that was granted already. It is not taken any more once its request has ended."""
+        self._waiting.queue.append(Noted(wanted))
+        self._waiting.nudge()
+
+    def release(self, wanted: Wanted) -> None:
+        """Give back the hold of a request that goes no further, if one has been taken."""
+        self._waiting.queue.append(Release(wanted.id, wanted.account))
+        self._waiting.nudge()
+
+    def checkpoint(self, records: Sequence[RequestRecord]) -> None:
+        """Note what open requests have used, soon."""
+        self._waiting.add_checkpoints(records)
+        self._waiting.nudge()
 
     def do(self, task: Callable[[Connection], Any] | None) -> "Future[Any]":
         """Run `task` in a transaction of its own after all rows put so far; its error is the future's."""
         done: Future[Any] = Future()
-        if self._closing.is_set():
+        if self._waiting.closing.is_set():
             done.set_exception(DatabaseUnusable("the database is closed"))
             return done
-        self._queue.append(_Job(task, done))
-        self._hurry.set()
-        self._wake.set()
+        self._waiting.queue.append(Job(task, done))
+        self._waiting.rush()
         return done
 
     async def flush(self) -> None:
@@ -116,171 +142,37 @@ class Writer:
         await asyncio.wrap_future(self.do(None))
 
     async def close(self, patience: float = 10.0) -> None:
-        """Write what waits, for `patience` seconds at most, and end the thread. Later rows are lost."""
-        if not self._closing.is_set():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.flush(), patience)
-            self._closing.set()
-            self._give_up.set()
-            self._hurry.set()
-            self._wake.set()
-        await asyncio.to_thread(self._thread.join)
+        """Write what waits, for `patience` seconds at most, and end the thread. Later rows are lost.
+
+        While the database is away it is enough that they wait on the disk.
+        """
+        if not self._waiting.closing.is_set():
+            flushed = asyncio.wrap_future(self.do(None))
+            give_up_at = time.monotonic() + patience
+            while not flushed.done() and time.monotonic() < give_up_at and not self._is_safe():
+                await asyncio.wait([flushed], timeout=0.05)
+            self._waiting.closing.set()
+            self._waiting.rush()
+            flushed.cancel()
+        for _ in range(_LAST_TRIES):
+            await asyncio.to_thread(self._thread.join, 1.0)
+            if not self._thread.is_alive():
+                break
+            self._batches.interrupt(longer_than=1.0)
+        await asyncio.to_thread(self._watch.stop)
+        if not self._thread.is_alive():
+            return
+        log.error("journal: the database hangs and is left; what was on its way to it may be lost")
+
+    def _is_safe(self) -> bool:
+        return self._batches.away and self._refuge is not None and not self._waiting.queue
 
     def _refuse(self) -> None:
         self._refused += 1
         if str(self._refused).strip("0") == "1":  # the 1st, 10th, 100th … is told
-            why = "the database is closed" if self._closing.is_set() else f"{self._bound} rows wait already"
+            why = (
+                "the database is closed"
+                if self._waiting.closing.is_set()
+                else f"{self._bound} rows wait already"
+            )
             log.error("journal: a row is lost because %s (%d lost so far)", why, self._refused)
-
-    # What follows runs on the writer's thread.
-
-    def _run(self) -> None:
-        while self._queue or not self._closing.is_set():
-            self._wake.wait()
-            self._wake.clear()
-            self._hurry.wait(self._window)
-            self._hurry.clear()
-            while self._queue:
-                self._write_some()
-        self._disconnect()
-
-    def _write_some(self) -> None:
-        """One batch: the rows up to the next job or the longest batch, then that job."""
-        rows: list[_Row] = []
-        job: _Job | None = None
-        while job is None and len(rows) < _LONGEST_BATCH and self._queue:
-            match self._queue.popleft():
-                case _Row() as row:
-                    rows.append(row)
-                case _Job() as job:
-                    pass
-        if rows:
-            try:
-                self._write(rows)
-            except Exception:
-                log.exception("journal: unexpected error")
-                self._drop(len(rows), "unexpected error")  # the thread must live on for the rows that follow
-        if job is not None and job.done.set_running_or_notify_cancel():
-            self._finish(job)
-
-    def _write(self, rows: list[_Row], *, mended: bool = False) -> None:
-        """Write the rows in one transaction, again and again while the database is away."""
-        backoff = _FIRST_BACKOFF
-        while True:
-            try:
-                self._commit(rows)
-            except Exception as error:
-                self._disconnect()
-                if not passes(error):
-                    self._write_refused(rows, error, mended=mended)
-                    return
-                self._tell_failure(error)
-                if self._give_up.wait(backoff):
-                    self._abandon(len(rows), error)
-                    return
-                backoff = min(backoff * 2, _LONGEST_BACKOFF)
-            else:
-                self._tell_recovery()
-                return
-
-    def _write_refused(self, rows: list[_Row], error: Exception, *, mended: bool) -> None:
-        """Some row is not as the database wants it: write each by itself, so that no other is lost."""
-        if len(rows) > 1:
-            for row in rows:
-                self._write([row])
-        elif mended:
-            self._drop(1, reason(error))
-        else:
-            try:
-                better = [_Row(row.sheet, row.sheet.mend(row.record)) for row in rows]
-            except Exception as unmendable:
-                self._drop(1, f"{reason(error)}; {reason(unmendable)}")
-            else:
-                self._write(better, mended=True)
-
-    def _abandon(self, rows: int, error: Exception) -> None:
-        """The process ends and the database is still away: count what waits instead of trying each batch."""
-        while self._queue:
-            match self._queue.popleft():
-                case _Row():
-                    rows += 1
-                case _Job(done=done) if done.set_running_or_notify_cancel():
-                    done.set_exception(error)
-                case _Job():
-                    pass  # nobody waits for it any more
-        self._drop(rows, reason(error))
-
-    def _commit(self, rows: list[_Row]) -> None:
-        statements = [statement for sheet in _sheets(rows) for statement in _statements(sheet, rows)]
-        connection = self._connect()
-        with connection.begin():
-            for text, values in statements:
-                connection.exec_driver_sql(text, values)
-
-    def _finish(self, job: _Job) -> None:
-        try:
-            job.done.set_result(None if job.task is None else self._do(job.task))
-        except Exception as error:
-            self._disconnect()
-            job.done.set_exception(error)
-
-    def _do(self, task: Callable[[Connection], Any]) -> Any:
-        connection = self._connect()
-        with connection.begin():
-            return task(connection)
-
-    def _connect(self) -> Connection:
-        if self._connection is not None and self._database.file() != self._file:
-            log.error("journal: the file of the database was removed or replaced; rows go into a new one")
-            self._disconnect()
-            self._database.close()  # readers' connections too: they look at a file that nobody else can see
-        if self._connection is None:
-            if not self._database.exists():
-                bring_up_to_date(self._database)
-            self._connection = self._database.connect_writer()
-            self._file = self._database.file()
-        return self._connection
-
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(SQLAlchemyError):  # it is given up because it failed: closing it may fail too
-                connection.invalidate()
-                connection.close()
-
-    def _drop(self, rows: int, why: str) -> None:
-        self._dropped += rows
-        log.error("journal: %d rows are lost: %s", rows, why)
-
-    def _tell_failure(self, error: Exception) -> None:
-        if self._failing_since is None:
-            self._failing_since = time.monotonic()
-            log.warning(
-                "journal: the database cannot be written, rows are kept and tried again: %s", reason(error)
-            )
-
-    def _tell_recovery(self) -> None:
-        if self._failing_since is not None:
-            seconds = time.monotonic() - self._failing_since
-            self._failing_since = None
-            log.warning(
-                "journal: the database is written again after %.1f s; rows lost: %d", seconds, self.lost
-            )
-
-
-def _sheets(rows: list[_Row]) -> list[Sheet]:
-    """The sheets of the rows, each once."""
-    return list({id(row.sheet): row.sheet for row in rows}.values())
-
-
-def _statements(sheet: Sheet, rows: list[_Row]) -> list[tuple[str, tuple[object, ...]]]:
-    encoded = [sheet.encode(row.record) for row in rows if row.sheet is sheet]
-    statements = []
-    for start in range(0, len(encoded), _ROWS_A_STATEMENT):
-        part = encoded[start : start + _ROWS_A_STATEMENT]
-        text = _insert(sheet.table, sheet.columns, len(part), sheet.on_conflict)
-        statements.append((text, tuple(value for row in part for value in row)))
-    return statements
-
-
-_insert = lru_cache(maxsize=4 * _ROWS_A_STATEMENT)(insert_text)

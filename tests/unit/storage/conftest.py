@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tidegate.storage.assembly import Storage, open_storage
 from tidegate.storage.database import Database
 from tidegate.storage.migrate import bring_up_to_date
+from tidegate.storage.verify import verify
 from tidegate.storage.writer import Writer
 
 
@@ -22,6 +24,16 @@ def database(url: str) -> Iterator[Database]:
     bring_up_to_date(opened)
     yield opened
     opened.close()
+
+
+@pytest_asyncio.fixture
+async def storage(url: str) -> AsyncIterator[Storage]:
+    """A storage whose account `acme` has 1,000 nano-USD; its books must be right at the end."""
+    running = await open_storage(url, 0)
+    await running.books.open_accounts([("acme", 1_000)])
+    yield running
+    await running.close(1.0)
+    assert verify(Database(url)) is None
 
 
 @pytest_asyncio.fixture

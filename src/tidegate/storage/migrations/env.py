@@ -4,7 +4,7 @@ from alembic import context
 
 from tidegate.storage.schema import metadata
 
-# One transaction that the caller began with the write lock; SQLite can undo the making of tables too.
+# One transaction that the caller began and locked; both databases can undo the making of tables too.
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,

@@ -1,7 +1,6 @@
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -116,7 +115,9 @@ async def test_after_thirty_days_it_is_forgotten(workers: Workers) -> None:
     assert await workers.worker().find("resp_1", "acme") is None
 
 
-@pytest.mark.parametrize("identifier", ["", "x" * 5_000, "\ud800", "resp_unknown", "' OR 1=1 --"])
+@pytest.mark.parametrize(
+    "identifier", ["", "x" * 5_000, "\u20ac" * 1_000, "\ud800", "a\0b", "resp_unknown", "' OR 1=1 --"]
+)
 async def test_an_odd_id_is_simply_not_found(workers: Workers, identifier: str) -> None:
     here = workers.worker()
     here.remember(["resp_1"], "acme", "openai")
@@ -124,17 +125,19 @@ async def test_an_odd_id_is_simply_not_found(workers: Workers, identifier: str) 
 
 
 async def test_an_odd_id_does_not_hurt_the_others(workers: Workers) -> None:
-    workers.worker().remember(["\ud800", "", "x" * 5_000, "resp_1"], "acme", "openai")
+    workers.worker().remember(
+        ["\ud800", "", "x" * 5_000, "\u20ac" * 1_000, "a\0b", "resp_1"], "acme", "openai"
+    )
     await workers.writer.flush()
     assert await workers.worker().find("resp_1", "acme") == "openai"
     assert workers.writer.lost == 0
 
 
 async def test_a_database_that_cannot_be_read_is_not_the_callers_fault(
-    writer: Writer, tmp_path: Path
+    writer: Writer, empty_url: str
 ) -> None:
     with ThreadPoolExecutor(1) as threads:
-        broken = RememberedOwnership(Database(f"sqlite:///{tmp_path}/empty.db"), writer, threads)
+        broken = RememberedOwnership(Database(empty_url), writer, threads)
         with pytest.raises(TidegateError) as told:
             await broken.find("resp_1", "acme")
     assert told.value.failure.kind is Kind.INTERNAL

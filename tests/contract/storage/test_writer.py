@@ -1,29 +1,22 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import Connection
+from tests.contract.storage.conftest import Locked
 from tests.unit.storage.records import record
 
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage.database import Database, DatabaseUnusable
-from tidegate.storage.journal import REQUESTS
+from tidegate.storage.items import REQUESTS
 from tidegate.storage.writer import Writer
 
 
 def ids(database: Database) -> list[str]:
     with database.engine.connect() as connection:
         return [row[0] for row in connection.exec_driver_sql("SELECT id FROM requests ORDER BY seq")]
-
-
-@contextmanager
-def locked(database: Database) -> Iterator[None]:
-    """Another process holds the write lock."""
-    with database.connect_writer() as connection, connection.begin():
-        yield
 
 
 def put(writer: Writer, *records: RequestRecord) -> list[str]:
@@ -82,9 +75,13 @@ async def test_a_row_that_cannot_be_written_takes_no_other_with_it(
 
 
 async def test_a_locked_database_delays_rows_and_is_told_once(
-    database: Database, writer: Writer, caplog: pytest.LogCaptureFixture
+    database: Database,
+    writer: Writer,
+    locked: Locked,
+    told_when_locked: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with locked(database):
+    with locked():
         first = put(writer, record(1), record(2))
         await until(lambda: "cannot be written" in caplog.text)
         second = put(writer, record(3))
@@ -92,7 +89,7 @@ async def test_a_locked_database_delays_rows_and_is_told_once(
     await writer.flush()
     assert ids(database) == first + second
     assert [entry.levelno for entry in caplog.records] == [logging.WARNING, logging.WARNING]
-    assert "locked" in caplog.records[0].getMessage()
+    assert told_when_locked in caplog.records[0].getMessage()
     assert "is written again" in caplog.records[1].getMessage()
 
 
@@ -122,10 +119,10 @@ async def test_closing_writes_what_waits(database: Database) -> None:
 
 
 async def test_closing_gives_up_a_database_that_stays_away(
-    database: Database, caplog: pytest.LogCaptureFixture
+    database: Database, locked: Locked, caplog: pytest.LogCaptureFixture
 ) -> None:
     stuck = Writer(database, window=0.001)
-    with locked(database):
+    with locked():
         put(stuck, *(record(number) for number in range(1_200)))
         started = time.monotonic()
         await stuck.close(0.2)
@@ -170,25 +167,13 @@ async def test_a_job_that_fails_harms_nothing_else(database: Database, writer: W
     assert ids(database) == wanted
 
 
-async def test_a_flush_that_nobody_awaits_any_more_harms_nothing(database: Database, writer: Writer) -> None:
-    with locked(database):
+async def test_a_flush_that_nobody_awaits_any_more_harms_nothing(
+    database: Database, writer: Writer, locked: Locked
+) -> None:
+    with locked():
         wanted = put(writer, record(1))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(writer.flush(), 0.05)
     wanted += put(writer, record(2))
     await writer.flush()
     assert ids(database) == wanted
-
-
-async def test_rows_go_on_into_a_new_file_when_the_old_one_was_removed(
-    database: Database, writer: Writer, caplog: pytest.LogCaptureFixture
-) -> None:
-    put(writer, record(1))
-    await writer.flush()
-    for file in database.path.parent.glob(database.path.name + "*"):
-        file.unlink()
-    wanted = put(writer, record(2), record(3))
-    await writer.flush()
-    assert ids(database) == wanted
-    assert writer.lost == 0
-    assert "removed or replaced" in caplog.text

@@ -1,11 +1,12 @@
 import pytest
 from sqlalchemy import insert
+from tests.contract.storage.conftest import Locked
 from tests.unit.storage.records import RECORD, record
 
 from tidegate.storage.database import Database
-from tidegate.storage.journal import REQUESTS
+from tidegate.storage.items import REQUESTS
 from tidegate.storage.purge import Purge
-from tidegate.storage.schema import owned_ids
+from tidegate.storage.schema import owned_ids, spending
 from tidegate.storage.writer import Writer
 
 START = RECORD.created_at
@@ -52,12 +53,27 @@ async def test_expired_ids_go_whatever_the_retention(database: Database, writer:
 
 
 async def test_a_database_that_is_away_is_left_for_the_next_sweep(
-    database: Database, writer: Writer, caplog: pytest.LogCaptureFixture
+    writer: Writer, locked: Locked, told_when_locked: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await fill(writer, 10)
     purge = Purge(writer, 1.0, lambda: START + 100.0)
-    with database.connect_writer() as connection, connection.begin():
+    with locked():
         assert await purge.sweep() == 0
     assert "old rows could not be deleted" in caplog.text
-    assert "locked" in caplog.text
+    assert told_when_locked in caplog.text
     assert await purge.sweep() == 10
+
+
+async def test_what_was_spent_long_ago_is_forgotten(database: Database, writer: Writer) -> None:
+    """START is in November 2023."""
+    periods = ["2023-08-31", "2023-08", "2023-09", "2023-09-01", "2023-11", "2023-11-14"]
+    with database.connect_writer() as connection, connection.begin():
+        lines = [
+            {"account": "acme", "scope": "key:a", "period": period, "spent": 1, "held": 0}
+            for period in periods
+        ]
+        connection.execute(insert(spending), lines)
+    assert await Purge(writer, 0.0, lambda: START, step=1, pause=0.0).sweep() == 2
+    with database.engine.connect() as connection:
+        left = connection.exec_driver_sql("SELECT period FROM spending ORDER BY period").scalars().all()
+    assert left == sorted(periods[2:])

@@ -1,0 +1,101 @@
+"""Books what a process that was cut off knows better than those who ended its requests for it."""
+
+import logging
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from tidegate.exchange.ports import RequestRecord
+from tidegate.ledger.books import Beyond, chargeable, refund
+from tidegate.ledger.entries import LATE
+from tidegate.ledger.money import usd
+from tidegate.storage import rows
+from tidegate.storage.booking import Booking, Held
+from tidegate.storage.statements import Statements, among
+
+log = logging.getLogger("tidegate.storage")
+
+_NAMES = ", ".join(f'"{name}" = {{mark}}' for name in rows.COLUMNS)
+
+
+def book_late_ends(booking: Booking, records: Sequence[RequestRecord]) -> None:
+    """Put right the rows that a recovery wrote; `records` are ends whose row was there already.
+
+    Their accounts are locked. A row that is no recovery's, or says the same, is left alone.
+    """
+    charged = _settled_as_interrupted(booking.statements, [record.id for record in records])
+    wrong = [
+        record
+        for record in records
+        if record.id in charged
+        and (record.outcome, chargeable(record.cost)) != ("interrupted", charged[record.id])
+    ]
+    if not wrong:
+        return
+    posted = _posted(booking.statements, [record.id for record in wrong])
+    late = {record.id: _held(record, posted.get((record.id, "hold"))) for record in wrong}
+    booking.look_at_spending(held for held in late.values() if held is not None)
+    for record in wrong:
+        difference = chargeable(record.cost) - charged[record.id]
+        if difference > 0 and (record.id, "settle") in posted:
+            log.error(
+                "books: %s was cut off; what had settled it as interrupted had charged more than its hold,"
+                " %s USD are not charged",
+                record.id,
+                usd(difference),
+            )
+            continue
+        log.warning(
+            "books: %s was cut off; another process had settled it as interrupted, %s USD are booked now",
+            record.id,
+            usd(difference),
+        )
+        _book(booking, record, late[record.id], difference)
+        _replace(booking.statements, record, max(charged[record.id], chargeable(record.cost)))
+
+
+def _book(booking: Booking, record: RequestRecord, held: Held | None, difference: int) -> None:
+    if held is None:  # nobody is there to pay
+        return
+    if difference > 0:
+        booking.end(held, difference)
+    elif difference < 0:
+        back = refund(booking.balance(held.account), -difference)
+        if not isinstance(back, Beyond):
+            booking.pay(held.account, back, reference=f"{LATE}{record.id}", note=record.id)
+
+
+def _held(record: RequestRecord, held_at: int | None) -> Held | None:
+    if record.account is None:
+        return None
+    return Held(record.id, record.account, record.key, 0, held_at or 0, ended=held_at is not None)
+
+
+def _settled_as_interrupted(statements: Statements, ids: Sequence[str]) -> dict[str, int]:
+    if not ids:
+        return {}
+    text = among(
+        statements.wording,
+        "SELECT id, cost FROM requests WHERE outcome = 'interrupted' AND id IN",
+        len(ids),
+        "",
+    )
+    return dict(row for row in statements.rows(text, ids))
+
+
+def _posted(statements: Statements, ids: Sequence[str]) -> dict[tuple[str, str], int]:
+    """When the holds were taken, and what was charged beyond them."""
+    text = among(
+        statements.wording,
+        "SELECT reference, kind, at FROM postings WHERE source = 'available' AND reference IN",
+        len(ids),
+        "",
+    )
+    return {(reference, kind): at for reference, kind, at in statements.rows(text, ids)}
+
+
+def _replace(statements: Statements, record: RequestRecord, cost: int) -> None:
+    mark = statements.wording.mark
+    values: Iterable[object] = rows.encode(replace(record, cost=cost))
+    text = f"UPDATE requests SET {_NAMES.format(mark=mark)} WHERE id = {mark}"  # noqa: S608 (our own names)
+    statements.run(text, [*values, record.id])
