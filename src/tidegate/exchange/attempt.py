@@ -236,6 +236,11 @@ class WholeAttempt:
         self._future: asyncio.Future[Received | Failure] = asyncio.get_running_loop().create_future()
         self._call: Call | None = None
 
+    @property
+    def heard(self) -> bytes:
+        """What has come of the answer."""
+        return bytes(self._body)
+
     async def run(self, call: Call) -> Received | Failure:
         """Wait for the whole answer. Cancelled: the upstream call is stopped at once."""
         self._call = call

@@ -12,7 +12,7 @@ from tidegate.exchange.ports import ClientPipe
 from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
 from tidegate.exchange.tries import outcome_of
-from tidegate.exchange.whole import fetch
+from tidegate.exchange.whole import attempt_of, fetch
 from tidegate.protocols.loose import decoded, mapping
 from tidegate.routing.plan import Plan
 
@@ -35,7 +35,7 @@ class Counting(Struct, kw_only=True):
         """
         story = self.request.story
         refusal: Failure | None = None
-        for planned in plan.attempts[:1]:
+        for planned in () if self.request.heartbeat.stopped else plan.attempts[:1]:
             story.channel = planned.candidate.channel.name
             prepared = self.request.preparer.prepare(planned.candidate)
             if isinstance(prepared, Failure):
@@ -61,7 +61,7 @@ class Counting(Struct, kw_only=True):
         started, started_at = world.clock(), world.wall()
         ended: Ended | None = None
         try:
-            received = await fetch(self.request, prepared, refusal)
+            received = await fetch(self.request, prepared, attempt_of(self.request, refusal))
             if isinstance(received, Failure):
                 ends = Refuse(received) if refuses(received) else Failover(received)
                 ended = self.request.cleaned(ends, prepared.candidate)

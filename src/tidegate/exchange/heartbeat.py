@@ -26,27 +26,35 @@ class Beating(Protocol):
 
 
 class Heartbeat:
-    """Runs only while calls are open."""
+    """Runs only while calls are open; looks at them in the order in which they came."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, clock: Callable[[], float]) -> None:
         """`clock` is the one that `wake_at` is read on."""
         self._loop = loop
         self._clock = clock
-        self._open: set[Beating] = set()
+        self._open: dict[Beating, None] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self.stopped: Failure | None = None
+        """Why no call may begin any more; None: it may."""
 
     def __len__(self) -> int:
         return len(self._open)
 
     def add(self, call: Beating) -> None:
         """Begin to look at a call."""
-        self._open.add(call)
+        self._open[call] = None
         if self._timer is None:
             self._timer = self._loop.call_later(TICK, self._tick)
 
     def remove(self, call: Beating) -> None:
         """Look at it no more."""
-        self._open.discard(call)
+        self._open.pop(call, None)
+
+    def stop(self, failure: Failure) -> None:
+        """End every open call for a reason of the gateway's own; from now on none may begin."""
+        self.stopped = failure
+        for call in self.open_calls():
+            call.interrupt(failure)
 
     def open_calls(self) -> list[Beating]:
         """The calls that are open now."""

@@ -10,7 +10,9 @@ from msgspec import structs
 from tidegate.core.failure import Failure, Kind
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.exchange.admission import admit, identify
+from tidegate.exchange.checkpoints import Checkpoints
 from tidegate.exchange.counting import Counting
+from tidegate.exchange.holding import open_tab
 from tidegate.exchange.origin import find_group
 from tidegate.exchange.ports import ClientPipe, Ownership
 from tidegate.exchange.prepared import Preparer
@@ -41,6 +43,7 @@ class Exchange:
         self.snapshot = snapshot
         self.world = world
         self.settlement = settlement
+        self.checkpoints = Checkpoints(world.books, world.tokenizer)
         self.draining = False
         self.open_requests = 0
         self._ownership = ownership
@@ -81,15 +84,14 @@ class Exchange:
                 await self._count(*admitted, pipe)
 
     def interrupt_all(self) -> None:
-        """The drain is over: every open call gets its protocol's error."""
-        for call in self.world.heartbeat.open_calls():
-            call.interrupt(DRAINING)
+        """The drain is over: every open call gets its protocol's error, and no other begins."""
+        self.world.heartbeat.stop(DRAINING)
 
     async def _admit(
         self, incoming: Incoming, key: Key, body: bytes, dialect: Dialect, pipe: ClientPipe, *, counts: bool
     ) -> tuple[Request, Plan] | None:
         """The request and its plan; None when it has been turned away."""
-        snapshot, story = self.snapshot, Story(incoming=incoming, key=key)
+        snapshot, story, accepted_at = self.snapshot, Story(incoming=incoming, key=key), self.world.clock()
         asked = dialect.read_request(body)
         if isinstance(asked, Failure):
             self._reject(story, asked, pipe)
@@ -115,9 +117,25 @@ class Exchange:
             preparer=Preparer(
                 dialect, asked, key, snapshot.catalog, snapshot.settings.secret.reveal().encode()
             ),
+            accepted_at=accepted_at,
             counts=counts,
         )
+        failure = await self._open_tab(request, plan, pipe)
+        if failure is not None:
+            self._reject(story, failure, pipe)
+            return None
         return request, plan
+
+    async def _open_tab(self, request: Request, plan: Plan, pipe: ClientPipe) -> Failure | None:
+        """Limits and money; a client that leaves meanwhile has its row, and with it all is given back."""
+        try:
+            return await open_tab(request, plan, pipe)
+        except asyncio.CancelledError:
+            self._left(request.story)
+            raise
+        except Exception:
+            self._reject(request.story, INTERNAL, pipe)
+            raise
 
     async def _plan(self, snapshot: Snapshot, key: Key, asked: Asked, *, counts: bool) -> Plan | Failure:
         candidates = admit(snapshot.catalog, key, asked, counts=counts)
@@ -147,6 +165,7 @@ class Exchange:
 
     async def _stream(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
         stream = Stream.of(request, pipe)
+        self.checkpoints.add(stream)
         try:
             ended = await stream.run(plan)
             if isinstance(ended, Complete) and stream.owes_usage:
@@ -157,12 +176,14 @@ class Exchange:
         except Exception:
             self.settlement.stream_ended(stream, stream.give_up(INTERNAL))
             raise
+        finally:
+            self.checkpoints.remove(stream)
         self.settlement.stream_ended(stream, ended)
 
     async def _whole(self, request: Request, plan: Plan, pipe: ClientPipe) -> None:
         exchange = WholeExchange(request=request)
         try:
-            ended = await request.tries(exchange.once).run(plan)
+            ended = await request.tries(exchange.once, lambda: None).run(plan)
         except asyncio.CancelledError:
             self.settlement.whole_left(exchange)
             raise

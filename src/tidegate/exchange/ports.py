@@ -1,12 +1,14 @@
 """What the story of a request needs from the world."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from tidegate.core.failure import Failure
+from tidegate.ledger.entries import Answer, Budget, Item
 from tidegate.routing.catalog import Channel
+from tidegate.routing.quota import Scope, Verdict
 
 Headers = list[tuple[str, str]]
 """Header names in lower case, in the order they came."""
@@ -71,6 +73,9 @@ class ClientPipe(Protocol):
     def warn(self, warnings: str | None) -> None:
         """The value of `x-tidegate-warnings` as far as known; takes effect until the head has been sent."""
 
+    def add_headers(self, headers: Headers) -> None:
+        """Headers for the answer, whatever it will be; they take effect until the head has been sent."""
+
     def attach(self, call: "Call | None") -> None:
         """The call that is paused and resumed as the client falls behind and catches up."""
 
@@ -102,6 +107,8 @@ class AttemptRecord(Struct, frozen=True, kw_only=True):
     error: str | None
     started_at: float
     duration_ms: float
+    upstream_cost: int | None = None
+    """The channel's own cost in nano-USD; None where the channel has no price or nothing was accepted."""
 
 
 class RequestRecord(Struct, frozen=True, kw_only=True):
@@ -132,13 +139,59 @@ class RequestRecord(Struct, frozen=True, kw_only=True):
     error_message: str | None
     warnings: tuple[str, ...]
     attempts: tuple[AttemptRecord, ...]
+    cost: int = 0
+    """What the account pays, in nano-USD."""
+    items: tuple[Item, ...] = ()
+    """The lines that come to `cost`."""
 
 
 class Journal(Protocol):
-    """Keeps the rows."""
+    """Keeps the rows, and books what they cost."""
 
     def write(self, record: RequestRecord) -> None:
-        """Take a row and return at once; it reaches the database with the next batch."""
+        """Take a finished request's row and return at once; it reaches the database with the next batch.
+
+        In the same transaction its hold, if it has one, is freed and its cost is charged. A row whose id is
+        there already changes nothing.
+        """
+
+
+class Intent(Struct, frozen=True, kw_only=True):
+    """An admitted request before its first upstream call. Amounts are nano-USD."""
+
+    record: RequestRecord
+    """The row it leaves if the process dies before anything more is known: interrupted, nothing charged."""
+    amount: int
+    """The most that it can cost."""
+    least: int
+    """What must be covered at least; below `amount` where a smaller output limit can still be set."""
+    prepaid: bool
+    """Whether the account's balance must cover it."""
+    budgets: tuple[Budget, ...] = ()
+
+
+class Books(Protocol):
+    """Holds money for requests that run. Idempotent by the request's id."""
+
+    async def hold(self, intent: Intent) -> Answer:
+        """Commit the intent with its hold, or say why not. Answers within a few seconds whatever happens.
+
+        While the database is away a prepaid account or a budget gets Unavailable, any other is granted: its
+        intent waits in the local spool.
+        """
+
+    def checkpoint(self, records: Sequence[RequestRecord]) -> None:
+        """Note what open requests have used so far: the rows they leave if the process dies now."""
+
+
+class Limits(Protocol):
+    """Counts requests, tokens and open requests of keys and accounts, over all workers and nodes."""
+
+    async def admit(self, request_id: str, scopes: Sequence[Scope], tokens: int) -> Verdict:
+        """Take one request with an estimate of its tokens into all scopes, or into none. Never fails."""
+
+    def finish(self, request_id: str, scopes: Sequence[Scope], estimated: int, used: int) -> None:
+        """The request has ended: its place is free, and `used` replaces the estimate. Returns at once."""
 
 
 class Ownership(Protocol):

@@ -3,12 +3,14 @@
 from msgspec import Struct, structs
 
 from tidegate.core.capability import Conversion
-from tidegate.core.conversation import Conversation, Loss
+from tidegate.core.conversation import Conversation, Loss, LossCode
 from tidegate.core.failure import Failure, Kind
+from tidegate.core.protocol import Protocol
 from tidegate.protocols import abilities, warnings
 from tidegate.protocols.base import Asked, Dialect, Repair
 from tidegate.protocols.carrier import opener
-from tidegate.protocols.conversion import Target, Written
+from tidegate.protocols.conversion import Abilities, Target, Written
+from tidegate.protocols.output_limits import limit_name, with_limit
 from tidegate.protocols.pairs import halves_of
 from tidegate.protocols.passthrough import lost_carriers
 from tidegate.protocols.registry import dialect_of
@@ -55,17 +57,23 @@ class Preparer:
         self._catalog = catalog
         self._secret = secret
         self._conversation: Conversation | Failure | None = None
+        self._limit: int | None = None
+
+    def limit_output(self, limit: int) -> None:
+        """Set an output limit that the caller did not set: more is not covered by the balance."""
+        self._limit = limit
 
     def prepare(self, candidate: Candidate) -> Prepared | Failure:
         """The request for a channel; Failure: a 400 that names what cannot be said there."""
         if candidate.channel.protocol is self._asked.protocol:
-            body = self._dialect.write_request(self._asked, candidate.upstream_model)
+            asked = self._limited(self._limit_name(candidate))
+            body = self._dialect.write_request(asked, candidate.upstream_model)
             return Prepared(
                 candidate=candidate,
                 dialect=self._dialect,
-                asked=self._asked,
+                asked=asked,
                 body=body,
-                losses=lost_carriers(self._asked, body),
+                losses=(*lost_carriers(asked, body), *self._clamped()),
             )
         conversation = self._read()
         if isinstance(conversation, Failure):
@@ -76,8 +84,24 @@ class Preparer:
         if self._conversation is None:
             open_carrier = opener(self._secret, self._key.account)
             read = halves_of(self._asked.protocol).read_conversation
-            self._conversation = read(self._asked, open_carrier)
+            self._conversation = read(self._limited(limit_name(self._asked.protocol)), open_carrier)
         return self._conversation
+
+    def _limited(self, name: str) -> Asked:
+        return (
+            self._asked if self._limit is None else with_limit(self._dialect, self._asked, self._limit, name)
+        )
+
+    def _limit_name(self, candidate: Candidate) -> str:
+        """The member that the channel knows the limit by; Chat has an old name and a new one."""
+        if self._limit is None or self._asked.protocol is not Protocol.CHAT:
+            return limit_name(self._asked.protocol)
+        return self._abilities(candidate).max_tokens_field.value
+
+    def _clamped(self) -> tuple[Loss, ...]:
+        if self._limit is None:
+            return ()
+        return (Loss(LossCode.CLAMPED, limit_name(self._asked.protocol)),)
 
     def _convert(self, conversation: Conversation, candidate: Candidate) -> Prepared | Failure:
         channel = candidate.channel
@@ -99,7 +123,7 @@ class Preparer:
             dialect=dialect,
             asked=asked,
             body=written.body,
-            losses=written.losses,
+            losses=(*written.losses, *self._clamped()),
             crossing=Crossing(conversation, written),
         )
 
@@ -109,16 +133,20 @@ class Preparer:
         return Target(
             model=candidate.upstream_model,
             group=channel.group or channel.name,
-            abilities=abilities.resolve(
-                channel.protocol,
-                candidate.upstream_model,
-                channel.capabilities,
-                model.capabilities,
-                unsupported_tools=(channel.unsupported_tools, self._key.unsupported_tools),
-            ),
+            abilities=self._abilities(candidate),
             max_output_tokens=model.max_output_tokens
             or abilities.default_max_output_tokens(candidate.upstream_model),
             stream=self._asked.stream or _may_be_long(conversation, channel),
+        )
+
+    def _abilities(self, candidate: Candidate) -> Abilities:
+        channel = candidate.channel
+        return abilities.resolve(
+            channel.protocol,
+            candidate.upstream_model,
+            channel.capabilities,
+            self._catalog.model(self._asked.model).capabilities,
+            unsupported_tools=(channel.unsupported_tools, self._key.unsupported_tools),
         )
 
 

@@ -7,11 +7,21 @@ from msgspec import Struct, structs
 
 from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
+from tidegate.core.usage import Usage
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.exchange.attempt import Ended, Refusal
 from tidegate.exchange.estimates import guess_prompt
 from tidegate.exchange.heartbeat import Heartbeat
-from tidegate.exchange.ports import Call, ClientPipe, Sink, Tokenizer, Upstream, UpstreamRequest
+from tidegate.exchange.ports import (
+    Books,
+    Call,
+    ClientPipe,
+    Limits,
+    Sink,
+    Tokenizer,
+    Upstream,
+    UpstreamRequest,
+)
 from tidegate.exchange.prepared import Crossing, Prepared, Preparer
 from tidegate.exchange.snapshot import Snapshot
 from tidegate.exchange.story import Story
@@ -41,6 +51,8 @@ class World(Struct, frozen=True, kw_only=True):
     wall: Callable[[], float]
     """Unix seconds."""
     tokenizer: Tokenizer
+    books: Books
+    limits: Limits
     new_id: Callable[[], str]
     """A random part for an id: letters and digits."""
 
@@ -56,6 +68,8 @@ class Request(Struct, frozen=True, kw_only=True):
     key: Key
     story: Story
     preparer: Preparer
+    accepted_at: float
+    """When it had been read (monotonic): the hold of its money is a part of what the caller waits for."""
     counts: bool = False
     """Only the tokens of the prompt are asked for."""
 
@@ -69,8 +83,8 @@ class Request(Struct, frozen=True, kw_only=True):
         """The timer of open calls."""
         return self.world.heartbeat
 
-    def tries(self, once: Once) -> Tries:
-        """The loop over channels, with `once` as the call."""
+    def tries(self, once: Once, used: Callable[[], Usage | None]) -> Tries:
+        """The loop over channels, with `once` as the call; `used` is what the last one told of usage."""
         world = self.world
         return Tries(
             asked=self.asked,
@@ -81,7 +95,9 @@ class Request(Struct, frozen=True, kw_only=True):
             max_attempts=self.snapshot.settings.max_attempts,
             prepare=self.preparer.prepare,
             once=once,
+            used=used,
             new_refusal=self.refusal,
+            stopped=lambda: world.heartbeat.stopped,
         )
 
     def open(self, prepared: Prepared, sink: Sink) -> Call:

@@ -10,10 +10,10 @@ from tidegate.core.usage import Usage
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.signals import Phase
 from tidegate.exchange.attempt import Ended
-from tidegate.exchange.estimates import estimate
-from tidegate.exchange.ports import Journal, Ownership, RequestRecord
+from tidegate.exchange.estimates import estimate, guess
+from tidegate.exchange.ports import Journal, Limits, Ownership, RequestRecord
 from tidegate.exchange.request import Request
-from tidegate.exchange.story import NOTHING, Story, Told
+from tidegate.exchange.story import NOTHING, Story, Told, nothing_produced
 from tidegate.exchange.streaming import Stream
 from tidegate.exchange.whole import WholeExchange
 from tidegate.protocols.base import Dialect, Whole
@@ -29,10 +29,12 @@ class Settlement:
         self,
         journal: Journal,
         ownership: Ownership,
+        limits: Limits,
         clock: Callable[[], float],
         log: Callable[[RequestRecord], None],
     ) -> None:
         self._journal = journal
+        self._limits = limits
         self._ownership = ownership
         self._clock = clock
         self._log = log
@@ -43,10 +45,20 @@ class Settlement:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    def close(self, story: Story, told: Told = NOTHING, ended_at: float | None = None) -> None:
-        """Write the row of an answer that ended at `ended_at` (monotonic), or now."""
-        record = story.record(self._clock() if ended_at is None else ended_at, told)
+    def close(
+        self,
+        story: Story,
+        told: Told = NOTHING,
+        ended_at: float | None = None,
+        produced: Callable[[], int] = nothing_produced,
+    ) -> None:
+        """Charge and write the row of an answer that ended at `ended_at` (monotonic), or now.
+
+        With it the request's hold and its place in the limits are free.
+        """
+        record = story.record(self._clock() if ended_at is None else ended_at, told, produced)
         self._journal.write(record)
+        self._free_place(story, told.usage.total)
         self._log(record)
 
     def refused(self, story: Story, dialect: Dialect, failure: Failure, status: int, outcome: str) -> None:
@@ -63,7 +75,10 @@ class Settlement:
         match ended:
             case Complete():
                 self._note_answer(stream)
-                self._settle(stream.request, stream.usage, stream.text)
+                if stream.estimated is not None:  # it is counted once only
+                    self.close(story, stream.estimated, produced=lambda: stream.produced)
+                else:
+                    self._settle(stream.request, stream.usage, stream.text)
             case AppendError(failure, told):
                 story.outcome = "interrupted"
                 _note_failure(story, dialect, told or failure)
@@ -86,8 +101,8 @@ class Settlement:
 
     async def usage_owed(self, stream: Stream) -> Usage:
         """The estimate for a caller who asked for usage that the upstream did not tell."""
-        told = await _estimate(stream.request, stream.usage, stream.text())
-        return told.usage
+        stream.estimated = await _estimate(stream.request, stream.usage, stream.text())
+        return stream.estimated.usage
 
     def whole_ended(self, exchange: WholeExchange, whole: Whole) -> None:
         """The client has a whole answer."""
@@ -103,7 +118,7 @@ class Settlement:
         story = exchange.request.story
         story.outcome, story.status = "client_closed", CLIENT_CLOSED
         if exchange.accepted:
-            self._settle(exchange.request, None, lambda: "")
+            self._after(self._settle_left(exchange))
         else:
             self.close(story)
 
@@ -122,9 +137,21 @@ class Settlement:
 
     def _settle(self, request: Request, usage: Usage | None, text: Callable[[], str]) -> None:
         if usage is not None and usage.input is not None and usage.output is not None:
-            self.close(request.story, Told(usage=usage, source="upstream"))
+            told = Told(usage=usage, source="upstream")
+            self.close(request.story, told, produced=lambda: len(text().encode("utf-8", "replace")))
         else:
-            self._after(self._settle_estimated(request, usage, text(), self._clock()))
+            said = text()
+            if request.story.tab is not None:
+                # The next request of this client may come before the tokenizer is done.
+                self._free_place(request.story, guess(request.story.tab.bounds.input, usage, said))
+            self._after(self._settle_estimated(request, usage, said, self._clock()))
+
+    def _free_place(self, story: Story, used: int) -> None:
+        """Give back the place in the limits, once; `used` tokens replace the estimate of the start."""
+        tab = story.tab
+        if tab is not None and tab.scopes:
+            self._limits.finish(story.incoming.id, tab.scopes, tab.estimated, used)
+            tab.scopes = ()
 
     async def _settle_estimated(
         self, request: Request, usage: Usage | None, text: str, ended_at: float
@@ -134,7 +161,15 @@ class Settlement:
         try:
             told = await _estimate(request, usage, text)
         finally:
-            self.close(request.story, told, ended_at)
+            self.close(request.story, told, ended_at, produced=lambda: len(text.encode("utf-8", "replace")))
+
+    async def _settle_left(self, exchange: WholeExchange) -> None:
+        """What had come is paid, though nobody got it; it is read on a thread, as it may be long."""
+        usage, text = None, ""
+        try:
+            usage, text = await asyncio.to_thread(exchange.heard)
+        finally:
+            self._settle(exchange.request, usage, lambda: text)
 
     def _after(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -1,10 +1,11 @@
 """What is in force while a request runs; a reload replaces it whole, so no request sees two configs."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tidegate.core.secret import Secret
 from tidegate.engine.relay import Wording
 from tidegate.engine.signals import Limits
+from tidegate.exchange.tab import Tariffs
 from tidegate.routing.catalog import Catalog, Model
 
 
@@ -36,3 +37,4 @@ class Snapshot(Struct, frozen=True):
 
     catalog: Catalog
     settings: Settings
+    tariffs: Tariffs = field(default_factory=Tariffs)

@@ -13,6 +13,7 @@ from tidegate.exchange.attempt import Ended, Refusal, StreamAttempt
 from tidegate.exchange.ports import ClientPipe
 from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
+from tidegate.exchange.story import Told
 from tidegate.protocols import warnings
 from tidegate.protocols.base import Watcher, Whole
 from tidegate.routing.plan import Plan
@@ -30,12 +31,14 @@ class Stream(Struct, kw_only=True):
     """The last one."""
     whole: Whole | None = None
     """The JSON answer that the last attempt got in place of a stream."""
+    estimated: Told | None = None
+    """The counts that a caller was told who asked for usage where the upstream told none."""
 
     @classmethod
     def of(cls, request: Request, pipe: ClientPipe) -> "Stream":
-        """A request of which nothing has been tried."""
+        """A request of which nothing has been tried. What has passed since it was read counts in silence."""
         settings = request.snapshot.settings
-        start = request.world.clock()
+        start = request.accepted_at
         limits = settings.limits(request.snapshot.catalog.model(request.asked.model))
         return cls(
             request=request,
@@ -71,6 +74,11 @@ class Stream(Struct, kw_only=True):
         return b"" if self.watcher is None else self.watcher.closing(estimate)
 
     @property
+    def produced(self) -> int:
+        """Bytes of output of the last attempt."""
+        return 0 if self.watcher is None else self.watcher.spoken
+
+    @property
     def accepted(self) -> bool:
         """Whether the last upstream took the request."""
         return self.attempt is not None and self.attempt.refusal.accepted
@@ -80,7 +88,7 @@ class Stream(Struct, kw_only=True):
 
         Complete with a usage chunk owed is the one exception: `closing` ends it.
         """
-        ended = await self.request.tries(self._once).run(plan)
+        ended = await self.request.tries(self._once, lambda: self.usage).run(plan)
         match ended:
             case Complete() | AppendError():
                 pass

@@ -7,11 +7,12 @@ from msgspec import Struct
 
 from tidegate.core.failure import Failure, Fault, Kind, fault
 from tidegate.core.protocol import Protocol
+from tidegate.core.usage import Usage
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.verdict import merge_failures
 from tidegate.exchange.attempt import Ended, Refusal
 from tidegate.exchange.prepared import Prepared
-from tidegate.exchange.story import Story
+from tidegate.exchange.story import Story, Trying
 from tidegate.protocols import warnings
 from tidegate.protocols.base import Asked, Repair
 from tidegate.protocols.failures import counts_against_channel
@@ -19,6 +20,8 @@ from tidegate.protocols.passthrough import REASONING_PLACES
 from tidegate.routing.breaker import Health, Turn
 from tidegate.routing.catalog import Candidate
 from tidegate.routing.plan import Plan
+
+_LOST_TIER = frozenset({"dropped:service_tier", "dropped:speed"})
 
 Once: TypeAlias = Callable[[Prepared, Refusal], Awaitable[Ended]]
 """One call on a channel with a body. May be cancelled."""
@@ -39,14 +42,18 @@ class Tries(Struct):
     max_attempts: int
     prepare: Prepare
     once: Once
+    used: Callable[[], Usage | None]
+    """What the last call's upstream told of usage."""
     new_refusal: NewRefusal
+    stopped: Callable[[], Failure | None]
+    """Why no call may begin any more; None: it may."""
 
     async def run(self, plan: Plan) -> Ended:
         """Try channels until one serves, the request is refused, or none is left (Failover)."""
         failures: list[Failure] = []
         unsayable: list[Failure] = []
         for planned in plan.attempts:
-            if len(failures) == self.max_attempts:
+            if len(failures) == self.max_attempts or self.stopped() is not None:
                 break
             candidate = planned.candidate
             prepared = self.prepare(candidate)
@@ -62,9 +69,7 @@ class Tries(Struct):
                     return ended
                 case Failover(failure):
                     failures.append(failure)
-                    if failure.kind is Kind.DRAINING:
-                        return ended
-        return Failover(self._verdict(plan, failures, unsayable))
+        return Failover(self.stopped() or self._verdict(plan, failures, unsayable))
 
     def _verdict(self, plan: Plan, failures: list[Failure], unsayable: list[Failure]) -> Failure:
         """What all failures come to. What could not be said on a channel counts only if it was so on all."""
@@ -89,8 +94,10 @@ class Tries(Struct):
         """
         self.story.channel = prepared.candidate.channel.name
         self.story.losses = warnings.row(prepared.losses)
+        if self.story.tab is not None:
+            self.story.tab.tier_was_lost = not _LOST_TIER.isdisjoint(self.story.losses)
         ended, status, repaired = await self._noted(prepared, may_repair=True)
-        if repaired is not None:
+        if repaired is not None and self.stopped() is None:
             mended, repair = repaired
             lost = _dropped_by(repair, self.asked.protocol)
             self.story.losses = tuple(dict.fromkeys((*self.story.losses, lost)))
@@ -102,6 +109,7 @@ class Tries(Struct):
     ) -> tuple[Ended, int | None, tuple[Prepared, Repair] | None]:
         """One call and its note in the story; a repair if it needs one."""
         started, started_at = self.clock(), self.wall()
+        self.story.trying = Trying(prepared.candidate, started, started_at)
         refusal = self.new_refusal(prepared)
         ended: Ended | None = None
         repaired: tuple[Prepared, Repair] | None = None
@@ -109,6 +117,7 @@ class Tries(Struct):
             ended = await self.once(prepared, refusal)
             repaired = _repaired(prepared, ended) if may_repair else None
         finally:
+            self.story.trying = None
             self.story.add_attempt(
                 prepared.candidate,
                 outcome=outcome_of(ended, repaired=repaired is not None),
@@ -116,6 +125,7 @@ class Tries(Struct):
                 failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
                 started_at=started_at,
                 duration=self.clock() - started,
+                usage=self.used() if refusal.accepted else None,
             )
         return ended, refusal.status, repaired
 

@@ -4,8 +4,9 @@ from msgspec import Struct, structs
 
 from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.core.sse import Overflow
+from tidegate.core.usage import Usage
 from tidegate.engine.actions import Complete, Failover, Refuse
-from tidegate.engine.body import Body
+from tidegate.engine.body import Body, judge
 from tidegate.engine.decide import refuses
 from tidegate.exchange.attempt import Ended, Received, Refusal, WholeAttempt
 from tidegate.exchange.estimates import estimate
@@ -27,7 +28,9 @@ class WholeExchange(Struct, kw_only=True):
     request: Request
     whole: Whole | None = None
     """The answer, once an attempt is Complete."""
-    refusal: Refusal | None = None
+    attempt: WholeAttempt | None = None
+    """The last one."""
+    prepared: Prepared | None = None
     warnings: str | None = None
     """The value of `x-tidegate-warnings` for the answer."""
 
@@ -41,13 +44,27 @@ class WholeExchange(Struct, kw_only=True):
     @property
     def accepted(self) -> bool:
         """Whether the last upstream took the request."""
-        return self.refusal is not None and self.refusal.accepted
+        return self.attempt is not None and self.attempt.refusal.accepted
+
+    def heard(self) -> tuple[Usage | None, str]:
+        """What the last upstream had told of usage and said when the client left. May take long.
+
+        A JSON text that is not whole says nothing that could be read.
+        """
+        if self.attempt is None or self.prepared is None:
+            return None, ""
+        body = self.attempt.heard
+        if judge(body) is Body.EVENTS:
+            return _overheard(self.request.watcher(self.prepared), body)
+        whole = self.prepared.dialect.read_whole(self.prepared.asked, body)
+        return (None, "") if isinstance(whole, Failure) else (whole.usage, whole.text)
 
     async def once(self, prepared: Prepared, refusal: Refusal) -> Ended:
         """One call on a channel."""
         request = self.request
-        self.refusal, self.warnings = refusal, warnings.header(prepared.losses)
-        received = await fetch(request, prepared, refusal)
+        self.warnings = warnings.header(prepared.losses)
+        self.attempt, self.prepared = attempt_of(request, refusal), prepared
+        received = await fetch(request, prepared, self.attempt)
         whole = received if isinstance(received, Failure) else await self._answer(received, prepared)
         if isinstance(whole, Failure):
             ends = Refuse(whole) if refuses(whole) else Failover(whole)
@@ -126,16 +143,28 @@ def _read(received: Received, prepared: Prepared) -> Whole | Failure:
     return whole
 
 
-async def fetch(request: Request, prepared: Prepared, refusal: Refusal) -> Received | Failure:
-    """Call a channel and wait for its whole answer."""
-    settings = request.snapshot.settings
-    model = request.snapshot.catalog.model(request.asked.model)
-    attempt = WholeAttempt(
+def _overheard(watcher: Watcher, stream: bytes) -> tuple[Usage | None, str]:
+    """What a stream tells that has come in part."""
+    try:
+        for frame in events_of(stream):
+            watcher.read(frame)
+    except Overflow:
+        pass  # what came before it counts
+    return watcher.usage, watcher.text()
+
+
+def attempt_of(request: Request, refusal: Refusal) -> WholeAttempt:
+    """One try, with the limits of the model."""
+    return WholeAttempt(
         refusal,
-        idle=model.idle_timeout,
-        limit=ANSWER_EVENTS * settings.max_event_bytes,
+        idle=request.snapshot.catalog.model(request.asked.model).idle_timeout,
+        limit=ANSWER_EVENTS * request.snapshot.settings.max_event_bytes,
         clock=request.world.clock,
     )
+
+
+async def fetch(request: Request, prepared: Prepared, attempt: WholeAttempt) -> Received | Failure:
+    """Call a channel and wait for its whole answer."""
     call = request.open(prepared, attempt)
     request.heartbeat.add(attempt)
     try:

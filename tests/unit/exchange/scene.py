@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from msgspec import structs
+from tests.unit.exchange.money import FakeBooks, FakeLimits
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
@@ -21,7 +22,8 @@ from tidegate.exchange.settlement import Settlement
 from tidegate.exchange.snapshot import Settings, Snapshot
 from tidegate.exchange.story import Incoming
 from tidegate.routing.breaker import Health, Rules
-from tidegate.routing.catalog import Catalog, Channel, Key, Model, digest
+from tidegate.routing.catalog import Account, Catalog, Channel, Key, Model, digest
+from tidegate.routing.quota import Admitted
 
 CUT = Failure(kind=Kind.UPSTREAM, message="the upstream cut the answer")
 KEY = Key(name="laptop", account="acme")
@@ -142,6 +144,12 @@ class Pipe:
         self.warnings: str | None = None
         """What the head told of losses, once it was sent."""
         self._warned: str | None = None
+        self.extra: Headers = []
+        """More headers, as far as they were known when the head was sent."""
+        self._more: Headers = []
+
+    def add_headers(self, headers: Headers) -> None:
+        self._more = [*self._more, *headers]
 
     def warn(self, warnings: str | None) -> None:
         self._warned = warnings
@@ -171,7 +179,7 @@ class Pipe:
 
     def _send_head(self, status: int) -> None:
         if self.status is None:
-            self.status, self.warnings = status, self._warned
+            self.status, self.warnings, self.extra = status, self._warned, self._more
 
     @property
     def error(self) -> dict[str, Any]:
@@ -211,8 +219,10 @@ class FakeTokenizer:
     def __init__(self) -> None:
         self.gate: asyncio.Future[None] | None = None
         self.fault: Exception | None = None
+        self.counts = 0
 
     async def count(self, texts: Iterable[str]) -> int:
+        self.counts += 1
         if self.fault is not None:
             raise self.fault
         if self.gate is not None:
@@ -241,7 +251,12 @@ class Scene:
     """All parts of an exchange, and the request that is played on it."""
 
     def __init__(
-        self, *channels: Channel, key: Key = KEY, models: Iterable[Model] = (), **members: Any
+        self,
+        *channels: Channel,
+        key: Key = KEY,
+        models: Iterable[Model] = (),
+        accounts: Iterable[Account] = (),
+        **members: Any,
     ) -> None:
         """`members` are settings."""
         self.key = key
@@ -253,6 +268,8 @@ class Scene:
         self.logged: list[RequestRecord] = []
         self.ownership = FakeOwnership()
         self.tokenizer = FakeTokenizer()
+        self.books = FakeBooks()
+        self.limits = FakeLimits()
         self.health = Health(Rules())
         self.heartbeat = Heartbeat(self.timer, self.clock)  # type: ignore[arg-type]  # two methods of a loop
         self.world = World(
@@ -262,10 +279,12 @@ class Scene:
             clock=self.clock,
             wall=lambda: 1e9 + self.clock.now,
             tokenizer=self.tokenizer,
+            books=self.books,
+            limits=self.limits,
             new_id=lambda: "i" * 24,
         )
-        settle = Settlement(self.rows, self.ownership, self.clock, self.logged.append)
-        catalog = Catalog(channels or (channel(),), models, {digest(SECRET): key})
+        settle = Settlement(self.rows, self.ownership, self.limits, self.clock, self.logged.append)
+        catalog = Catalog(channels or (channel(),), models, {digest(SECRET): key}, accounts)
         self.exchange = Exchange(self.world, Snapshot(catalog, settings(**members)), settle, self.ownership)
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -314,6 +333,7 @@ class Scene:
         assert self.exchange.open_requests == 0
         assert not self.timer.faults
         assert len(self.rows) == 1
+        assert len(self.limits.finished) == sum(isinstance(verdict, Admitted) for verdict in self.limits.told)
         assert self.logged == self.rows
 
     def ended_by_itself(self, call: FakeCall) -> bool:

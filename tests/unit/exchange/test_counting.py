@@ -95,6 +95,15 @@ async def test_a_drain_ends_the_call_and_the_tokenizer_answers() -> None:
     assert scene.pipe.status == 200
 
 
+async def test_after_a_drain_no_upstream_is_asked() -> None:
+    scene = Scene(channel(protocol=M))
+    scene.exchange.interrupt_all()
+    await scene.start(ASK, M, counts=True)
+    await scene.over()
+    assert scene.upstream.calls == []
+    assert scene.pipe.status == 200
+
+
 async def test_a_fault_of_the_gateway_is_told_and_noted() -> None:
     scene = Scene(channel(protocol=M))
     scene.tokenizer.fault = RuntimeError("a fault")

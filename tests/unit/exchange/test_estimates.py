@@ -12,7 +12,14 @@ from tests.unit.exchange.scene import Scene
 from tidegate.core.conversation import Conversation
 from tidegate.core.protocol import Protocol
 from tidegate.core.usage import Usage
-from tidegate.exchange.estimates import IMAGE_TOKENS, INLINE_BODY, estimate, estimate_prompt, guess_prompt
+from tidegate.exchange.estimates import (
+    IMAGE_TOKENS,
+    INLINE_BODY,
+    estimate,
+    estimate_prompt,
+    guess,
+    guess_prompt,
+)
 from tidegate.exchange.story import Told
 from tidegate.protocols.base import Asked
 from tidegate.protocols.pairs import halves_of
@@ -34,6 +41,20 @@ async def test_a_prompt_is_estimated_by_words_and_images_and_never_at_nothing() 
     assert await estimate_prompt(dialect, asked(), scene.tokenizer) == 3
     assert await estimate_prompt(dialect, asked([image, image]), scene.tokenizer) == 2 * IMAGE_TOKENS
     assert await estimate_prompt(dialect, asked(" "), scene.tokenizer) == 1
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        (None, 25 + 3),
+        (Usage(cache_read=7), 25 + 7 + 3),
+        (Usage(input=9), 9 + 3),
+        (Usage(output=9), 25 + 9),
+        (Usage(input=1, output=2), 3),
+    ],
+)
+def test_a_quick_guess_goes_by_lengths_where_nothing_is_told(usage: Usage | None, tokens: int) -> None:
+    assert guess(100, usage, "twelve chars") == tokens
 
 
 @pytest.mark.parametrize(("size", "inline"), [(100, True), (2 * INLINE_BODY, False)])

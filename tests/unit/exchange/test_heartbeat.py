@@ -55,6 +55,15 @@ def test_the_timer_runs_only_while_calls_are_open() -> None:
     assert len(timer.due) == 1
 
 
+def test_calls_are_looked_at_in_the_order_in_which_they_came() -> None:
+    heartbeat, _, _ = heart()
+    calls = [Beat() for _ in range(40)]
+    for call in calls:
+        heartbeat.add(call)
+    heartbeat.remove(calls.pop(7))
+    assert heartbeat.open_calls() == calls
+
+
 def test_a_call_is_looked_at_when_its_time_has_come() -> None:
     heartbeat, clock, timer = heart()
     soon, later, dull = Beat(0.5), Beat(inf), Beat()

@@ -34,6 +34,7 @@ def request(scene: Scene, protocol: Protocol = Protocol.CHAT, **headers: str) ->
         asked=asked,
         key=KEY,
         story=Story(incoming=scene.incoming(protocol, **headers)),
+        accepted_at=1000.0,
         preparer=Preparer(dialect, asked, KEY, scene.exchange.snapshot.catalog, b"own"),
     )
 

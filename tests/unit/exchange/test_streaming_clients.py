@@ -120,3 +120,11 @@ async def test_a_call_that_starts_behind_a_slow_client_starts_paused() -> None:
     await scene.start(STREAM)
     assert scene.call.done == ["pause"]
     await scene.leave()
+
+
+async def test_an_estimate_that_the_client_was_told_is_not_made_again() -> None:
+    scene = Scene()
+    await scene.play(WITH_USAGE, says(HELLO, STOP, DONE))
+    assert b'"completion_tokens":2' in scene.pipe.written
+    assert (scene.row.output_tokens, scene.row.usage_source) == (2, "estimated")
+    assert scene.tokenizer.counts == 2, "one of the prompt and one of the output"

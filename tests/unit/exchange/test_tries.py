@@ -1,5 +1,6 @@
 """Channels in turn: what is tried, what is noted of each try, and that no turn is ever kept."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -99,7 +100,37 @@ async def test_a_drain_stops_the_search() -> None:
     assert scene.tries == [("a", "failed", None)]
 
 
+async def test_a_hold_that_comes_after_the_end_of_a_drain_is_of_no_use() -> None:
+    scene = Scene(A, B)
+    scene.books.gate = asyncio.get_running_loop().create_future()
+    await scene.start(ASK)
+    scene.exchange.interrupt_all()
+    scene.books.gate.set_result(None)
+    await scene.over()
+    assert scene.upstream.calls == []
+    assert (scene.pipe.status, scene.row.outcome) == (503, "rejected")
+
+
+async def test_a_failure_in_the_moment_of_a_drain_s_end_leads_to_no_other_channel() -> None:
+    scene = Scene(A, B)
+    await scene.start(ASK)
+    scene.call.fail()
+    scene.exchange.interrupt_all()
+    await scene.over()
+    assert scene.tries == [("a", "failed", None)]
+    assert scene.pipe.status == 503
+
+
 NAMED = "Unknown parameter: stream_options.include_usage"
+
+
+async def test_nothing_is_repaired_after_the_end_of_a_drain() -> None:
+    scene = Scene(A, B)
+    await scene.start(STREAM)
+    refuses(400, NAMED)(scene.call)
+    scene.exchange.interrupt_all()
+    await scene.over()
+    assert len(scene.upstream.calls) == 1
 
 
 async def test_one_repair_is_made_on_the_same_channel() -> None:

@@ -164,3 +164,33 @@ async def test_a_drain_that_is_over_refuses() -> None:
 async def test_no_answer_is_given_that_is_not_there() -> None:
     with pytest.raises(TidegateError):
         _ = WholeExchange(request=None).answer  # type: ignore[arg-type]  # nothing of it is asked
+
+
+async def _left_amid(*parts: bytes) -> Scene:
+    """A client that goes when so much of the answer has come."""
+    scene = Scene()
+    await scene.start(ASK)
+    scene.call.head()
+    scene.call.body(*parts)
+    await scene.leave()
+    return scene
+
+
+async def test_a_client_that_leaves_pays_what_had_been_produced() -> None:
+    streamed = await _left_amid(ROLE, chunk({"content": "one two three"}), b"data: {")
+    row = streamed.row
+    assert (row.outcome, row.status, row.usage_source) == ("client_closed", 499, "estimated")
+    assert (row.input_tokens, row.output_tokens) == (3, 3)
+    told = await _left_amid(ROLE, HELLO, STOP, USAGE)
+    assert (told.row.input_tokens, told.row.output_tokens, told.row.usage_source) == (7, 2, "upstream")
+
+
+async def test_a_client_that_leaves_while_its_answer_is_read_pays_all_of_it() -> None:
+    whole = await _left_amid(json.dumps(WHOLE).encode())
+    assert (whole.row.input_tokens, whole.row.output_tokens, whole.row.usage_source) == (7, 2, "upstream")
+
+
+@pytest.mark.parametrize("part", [b"", b" ", b'{"id": "c1", "choi', b"data: x\n" * 20_000, b"<html>"])
+async def test_of_what_cannot_be_read_the_input_is_paid(part: bytes) -> None:
+    scene = await _left_amid(*([part] if part else []))
+    assert (scene.row.input_tokens, scene.row.output_tokens, scene.row.usage_source) == (3, 0, "estimated")
