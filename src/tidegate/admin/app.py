@@ -4,32 +4,42 @@ import hmac
 import logging
 from http import HTTPStatus
 
-import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from tidegate.admin import openapi, resources
+from tidegate.admin.accounts_api import AccountsApi
+from tidegate.admin.answers import json_answer
+from tidegate.admin.bodies import MAX_BYTES
+from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.parameters import read_wanted, wrong
-from tidegate.admin.ports import RequestReader
-from tidegate.admin.problems import Problem, answer
+from tidegate.admin.ports import CatalogDesk, LedgerDesk, RequestReader
+from tidegate.admin.problems import Problem, answer, refusal
 from tidegate.core.failure import TidegateError
 from tidegate.core.secret import Secret
+from tidegate.storage.catalog import Kind
 from tidegate.storage.pages import UnknownPosition
 
 log = logging.getLogger("tidegate.admin")
 
-PREFIX = "/admin/v1"
 
+def create_admin_app(
+    token: Secret, requests: RequestReader, catalog: CatalogDesk, ledger: LedgerDesk | None = None
+) -> web.Application:
+    """The whole API under /admin/v1; every path of it demands `token`, which must not be empty.
 
-def create_admin_app(token: Secret, requests: RequestReader) -> web.Application:
-    """The whole API under /admin/v1; every path of it demands `token`, which must not be empty."""
+    Without a ledger nothing is told of balances, and nothing can be credited.
+    """
     if not token:
         raise ValueError("the admin API needs a token")
-    app = web.Application(middlewares=[_border(token)])
+    app = web.Application(middlewares=[_border(token)], client_max_size=MAX_BYTES)
     journal = _Journal(requests)
     app.router.add_get(f"{PREFIX}/openapi.json", _describe)
     app.router.add_get(f"{PREFIX}/requests", journal.newest)
     app.router.add_get(f"{PREFIX}/requests/{{id}}", journal.show)
+    for kind in (Kind.CHANNELS, Kind.MODELS, Kind.KEYS):
+        CatalogApi(kind, catalog).add_to(app)
+    AccountsApi(catalog, ledger).add_to(app)
     return app
 
 
@@ -47,25 +57,17 @@ class _Journal:
             raise wrong(
                 "before", "is neither a `next` of an earlier answer nor the id of a request"
             ) from None
-        return _json(resources.page_json(page))
+        return json_answer(resources.page_json(page))
 
     async def show(self, request: web.Request) -> web.Response:
         record = await self._requests.one(request.match_info["id"])
         if record is None:
             raise Problem(HTTPStatus.NOT_FOUND, "there is no request with this id")
-        return _json(resources.request_json(record))
+        return json_answer(resources.request_json(record))
 
 
 async def _describe(_request: web.Request) -> web.Response:
-    return _json(openapi.document())
-
-
-def _json(body: dict[str, object]) -> web.Response:
-    return web.Response(
-        body=msgspec.json.encode(body),
-        content_type="application/json",
-        headers={"cache-control": "no-store"},
-    )
+    return json_answer(openapi.document())
 
 
 def _border(token: Secret) -> Middleware:
@@ -89,7 +91,10 @@ def _border(token: Secret) -> Middleware:
         except TidegateError as error:
             log.error("admin API: %s: %s", error.failure.message, error.failure.detail)
             return answer(Problem(HTTPStatus.SERVICE_UNAVAILABLE, error.failure.message))
-        except Exception:
+        except Exception as error:
+            refused = refusal(error)
+            if refused is not None:
+                return answer(refused)
             log.exception("admin API: unexpected error")
             return answer(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed; its log says how"))
 

@@ -1,6 +1,6 @@
-"""The query parameters of `GET /admin/v1/requests`."""
+"""The query parameters of the admin API."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
 
 from msgspec import Struct
@@ -26,10 +26,10 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 def read_wanted(query: Iterable[tuple[str, str]]) -> Wanted:
     """What the query string says. An empty value counts as not given; anything wrong raises a Problem."""
-    given = _once_each(query)
+    given = read_known(query, _KNOWN)
     return Wanted(
         filters=Filters(**{name: value for name in _FILTERS if (value := _choice(name, given)) is not None}),
-        limit=_limit(given.get("limit")),
+        limit=read_limit(given.get("limit")),
         before=given.get("before"),
     )
 
@@ -39,12 +39,13 @@ def wrong(parameter: str, detail: str) -> Problem:
     return Problem(HTTPStatus.BAD_REQUEST, f"{parameter}: {detail}", parameter=parameter)
 
 
-def _once_each(query: Iterable[tuple[str, str]]) -> dict[str, str]:
+def read_known(query: Iterable[tuple[str, str]], known: Collection[str]) -> dict[str, str]:
+    """The parameters with a value. One that is not known, or is given twice, raises a Problem."""
     given: dict[str, str] = {}
     for name, value in query:
-        if name not in _KNOWN:
+        if name not in known:
             shown = name[:50].encode("ascii", "backslashreplace").decode()
-            raise wrong(shown, f"there is no such parameter; known are {', '.join(_KNOWN)}")
+            raise wrong(shown, f"there is no such parameter; known are {', '.join(known) or 'none'}")
         if name in given:
             raise wrong(name, "is given more than once")
         given[name] = value
@@ -59,10 +60,27 @@ def _choice(name: str, given: Mapping[str, str]) -> str | None:
     return value
 
 
-def _limit(text: str | None) -> int:
+def read_limit(text: str | None) -> int:
+    """How many rows at most."""
     if text is None:
         return DEFAULT_LIMIT
     is_number = text.isascii() and text.isdigit() and len(text) <= 6
     if not is_number or not 1 <= int(text) <= LARGEST_LIMIT:
         raise wrong("limit", f"must be a whole number from 1 to {LARGEST_LIMIT}")
+    return int(text)
+
+
+def read_flag(name: str, text: str | None) -> bool:
+    """True or false; false where it is not given."""
+    if text not in (None, "true", "false"):
+        raise wrong(name, "must be true or false")
+    return text == "true"
+
+
+def read_number(name: str, text: str | None) -> int | None:
+    """A whole number above zero."""
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text)):
+        raise wrong(name, "must be the `next` of an earlier answer")
     return int(text)

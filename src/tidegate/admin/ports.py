@@ -1,9 +1,21 @@
 """What the admin API needs from the world."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
 
+from msgspec import Struct
+
+from tidegate.core.secret import Secret
 from tidegate.exchange.ports import RequestRecord
+from tidegate.ledger.entries import Balance, Posting
+from tidegate.routing.catalog import Account, Channel, Key, Model
+from tidegate.storage.catalog import Kind
+from tidegate.storage.ledger_desk import Refund
 from tidegate.storage.pages import Filters, Page
+
+Value: TypeAlias = Channel | Model | Account | Key
+Settings: TypeAlias = Mapping[str, object]
+"""Settings as the config file has them, read from JSON with fractions as decimals; None means the default."""
 
 
 class RequestReader(Protocol):
@@ -14,3 +26,97 @@ class RequestReader(Protocol):
 
     async def one(self, identifier: str) -> RequestRecord | None:
         """The row of a request, if there is one."""
+
+
+class Origin(Struct, frozen=True, kw_only=True):
+    """Where a thing that is managed in the database comes from; times are Unix seconds."""
+
+    version: int
+    created_at: float
+    changed_at: float
+    hint: str | None = None
+    """What may be shown of a key's secret."""
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One channel, model, account or key. `origin` None: the config file declares it.
+
+    `value` is None where what is stored cannot be used; `problem` then says why.
+    """
+
+    kind: Kind
+    name: str
+    value: Value | None
+    origin: Origin | None = None
+    problem: str | None = None
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with one setting, and what mends it; never shows its value."""
+
+    field: str
+    message: str
+    mend: str
+
+
+class Invalid(Exception):
+    """Settings that cannot be used, with everything that is wrong with them."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        super().__init__("; ".join(f"{fault.field}: {fault.message}" for fault in faults))
+        self.faults = faults
+
+
+class DeclaredByFile(Exception):
+    """The config file declares it, so it is changed there."""
+
+
+class CatalogDesk(Protocol):
+    """Channels, models, accounts and keys. Changes raise TidegateError where the database is away.
+
+    Besides they raise Invalid, DeclaredByFile and what storage.catalog has: NameTaken, NotThere,
+    ChangedMeanwhile, InUse.
+    """
+
+    async def entries(self, kind: Kind) -> tuple[Entry, ...]:
+        """All of them by name, as they are in force; while the database is away, as last known."""
+
+    async def entry(self, kind: Kind, name: str) -> Entry | None:
+        """One of them."""
+
+    def doubts(self, entry: Entry) -> tuple[str, ...]:
+        """What about an entry is likely not meant."""
+
+    async def check(self, kind: Kind, settings: Settings) -> None:
+        """Raise what `create` would raise, and change nothing."""
+
+    async def create(self, kind: Kind, settings: Settings) -> tuple[Entry, Secret | None]:
+        """Add one; the secret is that of a new key, known only now."""
+
+    async def change(self, kind: Kind, name: str, settings: Settings, version: int | None) -> Entry:
+        """Replace the given settings."""
+
+    async def remove(self, kind: Kind, name: str, version: int | None, *, revoke_keys: bool) -> None:
+        """Delete one; an account that has keys only together with them."""
+
+
+class LedgerDesk(Protocol):
+    """The books. Amounts are nano-USD. While the database is away all raise DatabaseUnusable.
+
+    What they do not take is a LedgerRefusal; the kinds are in ledger.refusals.
+    """
+
+    async def credit(self, account: str, amount: int, reference: str) -> bool:
+        """Add a payment; False if it is there already. BalanceTooLarge, ReferenceTaken."""
+
+    async def refund(self, request_id: str, amount: int | None, reference: str) -> Refund:
+        """Pay back what a request was charged, None: all that is left. RefundRefused, ReferenceTaken."""
+
+    async def balance(self, account: str) -> Balance:
+        """What the account has; zero where it has no postings."""
+
+    async def balances(self) -> list[Balance]:
+        """Of every account with postings."""
+
+    async def postings(self, account: str | None, *, limit: int, before: int | None) -> tuple[Posting, ...]:
+        """The newest postings before a number, the newest first."""

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.ledger.entries import Item
+from tidegate.ledger.money import usd
 from tidegate.storage.pages import Page
-
-NOTHING_CHARGED = "0.000000000"
 
 
 def page_json(page: Page) -> dict[str, object]:
@@ -38,7 +38,8 @@ def request_json(record: RequestRecord) -> dict[str, object]:
         "cache_write_tokens": record.cache_write_tokens,
         "output_tokens": record.output_tokens,
         "usage_source": record.usage_source,
-        "cost": NOTHING_CHARGED,
+        "cost": usd(record.cost),
+        "items": [_item_json(item) for item in record.items],
         "error": _error_json(record),
         "warnings": list(record.warnings),
         "attempts": [_attempt_json(attempt) for attempt in record.attempts],
@@ -65,4 +66,9 @@ def _attempt_json(attempt: AttemptRecord) -> dict[str, object]:
         "error": attempt.error,
         "started_at": iso_time(attempt.started_at),
         "duration_ms": round(attempt.duration_ms, 3),
+        "upstream_cost": None if attempt.upstream_cost is None else usd(attempt.upstream_cost),
     }
+
+
+def _item_json(item: Item) -> dict[str, object]:
+    return {"name": item.name, "quantity": item.quantity, "price": item.price, "amount": item.amount}

@@ -9,7 +9,7 @@ from tidegate.upstream.origin import Origin, parse_base_url
 
 _HOST = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+")
 _BARE_HOST = re.compile(r"[A-Za-z0-9._:%-]+")
-_DATABASES = ("sqlite", "postgresql")
+_DATABASES = ("sqlite", "postgresql", "postgres")
 _REDIS = ("redis", "rediss", "unix")
 
 
@@ -40,16 +40,37 @@ def database_url(raw: object) -> Secret | Wrong:
     """Where rows are kept; may hold a password."""
     mend = 'write "sqlite:///tidegate.db" or "postgresql://user:password@host/name"'
     read = _secret_url(raw, _DATABASES, mend)
-    if isinstance(read, Secret) and read.reveal().startswith("sqlite:"):
-        path = read.reveal().removeprefix("sqlite://")
-        if not path.startswith("/") or path in ("/", "/:memory:") or "?" in path:
-            return Wrong("names no file", 'write "sqlite:///relative.db" or "sqlite:////absolute/path.db"')
+    if isinstance(read, Wrong):
+        return read
+    if not read.reveal().startswith("sqlite:"):
+        return _postgresql_url(read)
+    path = read.reveal().removeprefix("sqlite://")
+    if not path.startswith("/") or path in ("/", "/:memory:") or "?" in path:
+        return Wrong("names no file", 'write "sqlite:///relative.db" or "sqlite:////absolute/path.db"')
     return read
+
+
+def _postgresql_url(url: Secret) -> Secret | Wrong:
+    from tidegate.storage.postgresql import can_be_read  # late: others need not load the driver
+
+    if can_be_read(url.reveal()):
+        return url
+    mend = "percent-encode / @ : ? # % in user and password, and use only PostgreSQL's own parameters"
+    return Wrong("is no URL that PostgreSQL understands", mend)
 
 
 def redis_url(raw: object) -> Secret | Wrong:
     """Where shared limits are kept; may hold a password."""
-    return _secret_url(raw, _REDIS, 'write it like "redis://host:6379/0"')
+    from tidegate.storage.redis_link import connections  # slow to load, and most configs have none
+
+    mend = 'write it like "redis://host:6379/0"'
+    read = _secret_url(raw, _REDIS, mend)
+    if isinstance(read, Secret):
+        try:
+            connections(read)
+        except ValueError:
+            return Wrong("is no address of a Redis", mend)
+    return read
 
 
 def _secret_url(raw: object, schemes: tuple[str, ...], mend: str) -> Secret | Wrong:

@@ -11,17 +11,29 @@ from tidegate.config.settings import Account, Streaming
 from tidegate.config.table import Table
 from tidegate.config.values import Parse, Wrong
 from tidegate.core.capability import Conversion, UnsupportedTools
+from tidegate.ledger.money import MOST, NANO, to_nano
 from tidegate.routing.catalog import Key, Model, digest
 
 _limit = values.whole(1, 1_000_000_000)
+_usd = values.decimal(Decimal(MOST // NANO), 9)
+
+
+def nano_usd(raw: object) -> int | Wrong:
+    """An amount of US dollars as nano-USD."""
+    read = _usd(raw)
+    if isinstance(read, Wrong):
+        return read
+    amount = to_nano(read)
+    return Wrong("has more than 9 decimals", "round it") if amount is None else amount
 
 
 def models(table: Table, streaming: Streaming, served: Parse[str]) -> tuple[Model, ...]:
     """All models of the file; limits that a model does not set are those of `streaming`."""
-    return tuple(_model(row, called, streaming) for row, called in named(table, "models", "model", served))
+    return tuple(model(row, called, streaming) for row, called in named(table, "models", "model", served))
 
 
-def _model(row: Table, called: str, streaming: Streaming) -> Model:
+def model(row: Table, called: str, streaming: Streaming) -> Model:
+    """One model."""
     read = Model(
         name=called,
         first_event_timeout=row.read("first_event_timeout", values.seconds, streaming.first_event_timeout),
@@ -36,11 +48,24 @@ def _model(row: Table, called: str, streaming: Streaming) -> Model:
 
 def accounts(table: Table) -> tuple[Account, ...]:
     """All accounts of the file."""
-    return tuple(_account(row, called) for row, called in named(table, "accounts", "account", name))
+    return tuple(account(row, called) for row, called in named(table, "accounts", "account", name))
 
 
-def _account(row: Table, called: str) -> Account:
-    read = Account(name=called, balance=row.read("balance", values.decimal(Decimal(1_000_000_000)), None))
+def account(row: Table, called: str) -> Account:
+    """One account."""
+    balance = row.read("balance", nano_usd, None)
+    read = Account(
+        name=called,
+        balance=None if balance is None else Decimal(balance).scaleb(-9),
+        prepaid=row.read("prepaid", values.flag, balance is not None),
+        max_concurrency=row.read("max_concurrency", _limit, None),
+        requests_per_minute=row.read("requests_per_minute", _limit, None),
+        tokens_per_minute=row.read("tokens_per_minute", _limit, None),
+        budget_per_day=row.read("budget_per_day", nano_usd, None),
+        budget_per_month=row.read("budget_per_month", nano_usd, None),
+    )
+    if balance is not None and not read.prepaid:
+        row.error("prepaid", "is false, but a balance is set", "leave one of them out")
     row.close()
     return read
 
@@ -51,7 +76,7 @@ def keys(table: Table, served: Parse[str], account: Parse[str]) -> tuple[tuple[b
     owners: dict[bytes, str] = {}
     for row, called in named(table, "keys", "key", name):
         secret = row.need("key", values.credential, None, 'write key = "env:NAME" or "file:PATH"')
-        key = _key(row, called, served, account)
+        key = caller(row, called, served, account)
         if row.peek("models") == []:
             mend = "name models, or leave it out to allow all"
             row.report.warning((*row.path, "models"), "is empty, so the key may use no model", mend)
@@ -66,7 +91,8 @@ def keys(table: Table, served: Parse[str], account: Parse[str]) -> tuple[tuple[b
     return tuple(read)
 
 
-def _key(row: Table, called: str, served: Parse[str], account: Parse[str]) -> Key:
+def caller(row: Table, called: str, served: Parse[str], account: Parse[str]) -> Key:
+    """One key but for its secret; to be closed by whoever reads that."""
     return Key(
         name=called,
         account=row.read("account", account, DEFAULT_ACCOUNT),
@@ -78,6 +104,8 @@ def _key(row: Table, called: str, served: Parse[str], account: Parse[str]) -> Ke
         max_concurrency=row.read("max_concurrency", _limit, None),
         requests_per_minute=row.read("requests_per_minute", _limit, None),
         tokens_per_minute=row.read("tokens_per_minute", _limit, None),
+        budget_per_day=row.read("budget_per_day", nano_usd, None),
+        budget_per_month=row.read("budget_per_month", nano_usd, None),
     )
 
 

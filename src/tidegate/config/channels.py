@@ -21,10 +21,11 @@ _MODELS_MEND = 'list names, ["gpt-5"], or map them to the upstream\'s, { "gpt" =
 
 def channels(table: Table) -> tuple[Channel, ...]:
     """All channels of the file."""
-    return tuple(_channel(row, called) for row, called in named(table, "channels", "channel", name))
+    return tuple(channel(row, called) for row, called in named(table, "channels", "channel", name))
 
 
-def _channel(row: Table, called: str) -> Channel:
+def channel(row: Table, called: str) -> Channel:
+    """One channel, of whatever is wrong with it the report knows."""
     protocol = row.need(
         "protocol", values.choice(Protocol), Protocol.CHAT, "choose chat, responses or messages"
     )

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from tidegate.config import callers, document, sections
 from tidegate.config.channels import channels
+from tidegate.config.free_models import warn_of_free_models
 from tidegate.config.lines import key_lines
 from tidegate.config.names import known_account, served_model
 from tidegate.config.problems import ConfigError, Severity
@@ -26,7 +27,8 @@ def load(path: Path, environ: Mapping[str, str]) -> Config:
     problems = report.problems()
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ConfigError(problems)
-    return replace(config, warnings=problems)
+    warn_of_free_models(config, build_catalog(config), values, report)
+    return replace(config, warnings=report.problems())
 
 
 def build_catalog(config: Config) -> Catalog:
@@ -35,6 +37,7 @@ def build_catalog(config: Config) -> Catalog:
         config.channels,
         config.models,
         config.keys,
+        tuple(account.payer for account in config.accounts),
         first_event_timeout=config.streaming.first_event_timeout,
         idle_timeout=config.streaming.idle_timeout,
     )
@@ -60,13 +63,20 @@ def _read(top: Table) -> Config:
         keys=dict(keys),
     )
     top.close()
-    _warn(top)
+    _warn(top, config)
     return config
 
 
-def _warn(top: Table) -> None:
+def _warn(top: Table, config: Config) -> None:
     """What a gateway can run with, but hardly anyone means."""
+    if config.server.secret is None and config.database.url.reveal().startswith("postgres"):
+        message = "is not set, so each node makes one of its own and cannot open what another has sealed"
+        top.report.warning(
+            ("server", "secret"), message, 'write "env:TIDEGATE_SECRET", the same on all nodes'
+        )
     if not top.peek("channels"):
-        top.report.warning(("channels",), "no channel is set, so nothing can be served", "add [[channels]]")
+        message = "no channel is set, so nothing can be served but by those of the database"
+        top.report.warning(("channels",), message, "add [[channels]], or add one over the admin API")
     if not top.peek("keys"):
-        top.report.warning(("keys",), "no key is set, so nobody can call", "add [[keys]]")
+        message = "no key is set, so nobody can call but with those of the database"
+        top.report.warning(("keys",), message, "add [[keys]], or make one with `tidegate keys create`")

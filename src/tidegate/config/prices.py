@@ -5,9 +5,10 @@ from decimal import Decimal
 from tidegate.config.table import Table
 from tidegate.config.values import decimal, whole
 from tidegate.core.price import Price, PriceTier
+from tidegate.ledger.pricing import PLACES, PLAIN_TIERS
 
-_usd = decimal(Decimal(1_000_000))
-_factor = decimal(Decimal(1000))
+_usd = decimal(Decimal(1_000_000), PLACES)
+_factor = decimal(Decimal(1000), PLACES)
 
 
 def price(table: Table) -> Price | None:
@@ -23,7 +24,7 @@ def price(table: Table) -> Price | None:
         cache_write_1h=rates.read("cache_write_1h", _usd, None),
         web_search=rates.read("web_search", _usd, None),
         tiers=_tiers(table),
-        service_tiers=table.entries("service_tiers", _factor),
+        service_tiers=_service_tiers(table),
     )
     rates.close()
     for extra in ("price_tiers", "service_tiers"):
@@ -36,6 +37,15 @@ def _base_rate(rates: Table, key: str) -> Decimal:
     if rates.is_empty:
         return rates.read(key, _usd, Decimal(0))
     return rates.need(key, _usd, Decimal(0), f'write {key} = "0" if it costs nothing')
+
+
+def _service_tiers(table: Table) -> dict[str, Decimal]:
+    factors = table.entries("service_tiers", _factor)
+    for tier, factor in factors.items():
+        if tier in PLAIN_TIERS and factor != 1:
+            path = (*table.path, "service_tiers", tier)
+            table.report.warning(path, "always costs the plain price", "leave it out, or change the price")
+    return factors
 
 
 def _tiers(table: Table) -> tuple[PriceTier, ...]:

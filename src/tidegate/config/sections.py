@@ -12,18 +12,41 @@ from tidegate.config.values import Wrong
 _MOST_BYTES = 1 << 40
 
 
-def existing_file(folder: Path) -> Callable[[object], str | Wrong]:
-    """A file that can be read; its path is relative to the config file."""
+def existing_file(folder: Path | None) -> Callable[[object], str | Wrong]:
+    """A file that can be read; its path is relative to the folder. Without one none may be named."""
     mend = "name a readable file; the path is relative to this config file"
 
     def parse(raw: object) -> str | Wrong:
         read = values.text(raw)
         if isinstance(read, Wrong):
             return read
+        if folder is None:
+            return Wrong("names a file of this machine, which only the config file may", "leave it out")
         path = folder / read
         if not path.is_file():
             return Wrong("names no file", mend)
         return str(path) if os.access(path, os.R_OK) else Wrong("names a file that cannot be read", mend)
+
+    return parse
+
+
+def writable_folder(folder: Path | None) -> Callable[[object], str | Wrong]:
+    """A folder to write to, or one that can be made; its path is relative to `folder`."""
+
+    def parse(raw: object) -> str | Wrong:
+        read = values.text(raw)
+        if isinstance(read, Wrong):
+            return read
+        path = (folder or Path()) / read
+        there = next(place for place in (path, *path.absolute().parents) if os.path.exists(place))
+        if not there.is_dir():
+            return Wrong("names a file or leads through one", "name a folder, or one that can be made")
+        if not os.access(there, os.W_OK | os.X_OK):
+            return Wrong(
+                "names a folder that cannot be written",
+                "give the gateway's user the right to write there, or name another folder",
+            )
+        return str(path)
 
     return parse
 
@@ -59,10 +82,8 @@ def database(table: Table) -> Database:
     read = Database(
         url=table.read("url", addresses.database_url, default.url),
         retention=table.read("retention", values.seconds, default.retention),
+        spool=table.optional("spool", writable_folder(table.sources.folder)),
     )
-    if read.url.reveal().startswith("postgresql:"):
-        message = "names PostgreSQL, which this version does not use yet: the gateway will not start"
-        table.report.warning((*table.path, "url"), message, 'write "sqlite:///tidegate.db"')
     table.close()
     return read
 

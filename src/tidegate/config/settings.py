@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from tidegate.config.problems import Problem
 from tidegate.core.secret import Secret
+from tidegate.routing.catalog import Account as Payer
 from tidegate.routing.catalog import Channel, Key, Model
 
 DAY = 86400.0
@@ -36,10 +37,15 @@ class Server(Struct, frozen=True, kw_only=True):
 
 
 class Database(Struct, frozen=True, kw_only=True):
-    """Where rows are kept. The URL may hold a password; `retention` is seconds, zero keeps rows for ever."""
+    """Where rows are kept. The URL may hold a password; `retention` is seconds, zero keeps rows for ever.
+
+    `spool` is the folder for what waits while the database is away; None: beside an SQLite file, else in the
+    working directory.
+    """
 
     url: Secret = Secret("sqlite:///tidegate.db")
     retention: float = 90 * DAY
+    spool: str | None = None
 
 
 class Redis(Struct, frozen=True, kw_only=True):
@@ -85,10 +91,29 @@ class Routing(Struct, frozen=True, kw_only=True):
 
 
 class Account(Struct, frozen=True, kw_only=True):
-    """Who pays. `balance` is USD, credited once; None is unlimited."""
+    """Who pays. `balance` is USD, credited once; budgets are nano-USD. A limit of None means none."""
 
     name: str
     balance: Decimal | None = None
+    prepaid: bool = False
+    max_concurrency: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    budget_per_day: int | None = None
+    budget_per_month: int | None = None
+
+    @property
+    def payer(self) -> Payer:
+        """The account as requests see it."""
+        return Payer(
+            name=self.name,
+            prepaid=self.prepaid,
+            max_concurrency=self.max_concurrency,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            budget_per_day=self.budget_per_day,
+            budget_per_month=self.budget_per_month,
+        )
 
 
 class Config(Struct, frozen=True, kw_only=True):

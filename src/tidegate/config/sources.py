@@ -12,19 +12,25 @@ _LARGEST_FILE = 65536
 
 
 class Sources:
-    """The environment, and the folder of the config file, to which the paths in it are relative."""
+    """The environment, and the folder of the config file, to which the paths in it are relative.
 
-    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+    Without a folder the values come from elsewhere, and nothing in them may read this machine's secrets.
+    """
+
+    def __init__(self, folder: Path | None, environ: Mapping[str, str]) -> None:
         self.folder = folder
         self._environ = environ
 
     def resolve(self, raw: object) -> object | Wrong:
         """The text behind a placeholder; everything else as it is."""
         match raw:
+            case str() if self.folder is None and raw.startswith(("env:", "file:")):
+                message = "stands for a variable or a file, which only the config file may"
+                return Wrong(message, "write the value itself")
             case str() if raw.startswith("env:"):
                 return self._variable(raw.removeprefix("env:"))
-            case str() if raw.startswith("file:"):
-                return self._content(raw.removeprefix("file:"))
+            case str() if self.folder is not None and raw.startswith("file:"):
+                return self._content(self.folder, raw.removeprefix("file:"))
             case _:  # not text, or text that stands for itself
                 return raw
 
@@ -41,12 +47,12 @@ class Sources:
             )
         return value or Wrong(f"the environment variable {shown(name)} is empty", "give it a value")
 
-    def _content(self, name: str) -> str | Wrong:
+    def _content(self, folder: Path, name: str) -> str | Wrong:
         """A file's text without the line end that editors put last."""
         where = f"the file {shown(name)}"
         mend = "name a readable text file; the path is relative to this config file"
         try:
-            with (self.folder / name).open("rb") as file:
+            with (folder / name).open("rb") as file:
                 content = file.read(_LARGEST_FILE + 1)
             text = content.decode()
         except OSError as error:
@@ -57,3 +63,7 @@ class Sources:
             return Wrong(f"{where} has more than {_LARGEST_FILE} bytes", mend)
         text = text.removesuffix("\n").removesuffix("\r")
         return text or Wrong(f"{where} is empty", "write the value into it")
+
+
+NOWHERE = Sources(None, {})
+"""For values that do not come from the config file."""

@@ -14,7 +14,10 @@ D = TypeVar("D")
 
 
 class Table:
-    """A table with its place. Every setting is asked for once; `close` then tells what nobody asked for."""
+    """A table with its place. Every setting is asked for once; `close` then tells what nobody asked for.
+
+    None, which JSON has and TOML has not, counts as absent.
+    """
 
     def __init__(self, values: Mapping[str, object], path: KeyPath, report: Report, sources: Sources) -> None:
         self._values = values
@@ -25,7 +28,7 @@ class Table:
 
     def is_set(self, key: str) -> bool:
         """Whether the file gives the setting a value other than the empty text, good or bad."""
-        return self._values.get(key, "") != ""
+        return self._values.get(key) not in (None, "")
 
     def peek(self, key: str) -> object:
         """The setting as it stands in the file, to choose how to read it; None where it is absent."""
@@ -39,7 +42,7 @@ class Table:
     def read(self, key: str, parse: Parse[T], default: D) -> T | D:
         """The setting, or `default` where it is absent or wrong."""
         self._asked.append(key)
-        if key not in self._values:
+        if self._values.get(key) is None:
             return default
         read = self._parse((*self.path, key), self._values[key], parse)
         return default if isinstance(read, Wrong) else read
@@ -53,7 +56,7 @@ class Table:
 
     def need(self, key: str, parse: Parse[T], stand_in: D, mend: str) -> T | D:
         """A setting that must be there; `stand_in` is given after telling that it is not."""
-        if key not in self._values:
+        if self._values.get(key) is None:
             self._asked.append(key)
             self.report.error((*self.path, key), "is missing", mend)
             return stand_in

@@ -19,7 +19,6 @@ _LONGEST = Decimal(100 * 365 * 86400)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CREDENTIAL = re.compile(r"[\x21-\x7e]+")
-_MOST_PLACES = 12
 
 
 class Wrong(Struct, frozen=True):
@@ -44,6 +43,8 @@ def _kind(raw: object) -> str:
             return "a list"
         case dict():
             return "a table"
+        case None:  # from JSON only
+            return "null"
         case _:  # TOML has dates and times besides
             return "a date or time"
 
@@ -121,9 +122,9 @@ def choice(kind: type[E]) -> Parse[E]:
     return parse
 
 
-def decimal(most: Decimal) -> Parse[Decimal]:
-    """An exact decimal from 0 to `most`, as text or as a number."""
-    mend = f'write a decimal like "3.00", from 0 to {most}, with at most {_MOST_PLACES} places'
+def decimal(most: Decimal, places: int) -> Parse[Decimal]:
+    """An exact decimal from 0 to `most` with at most so many decimals, as text or as a number."""
+    mend = f'write a decimal like "3.00", from 0 to {most}, with at most {places} decimals'
 
     def parse(raw: object) -> Decimal | Wrong:
         if isinstance(raw, bool) or not isinstance(raw, str | int | Decimal):
@@ -131,18 +132,24 @@ def decimal(most: Decimal) -> Parse[Decimal]:
         amount = _exact(raw)
         if amount is None:
             return Wrong("is no decimal", mend)
-        return amount if 0 <= amount <= most else Wrong("is out of range", mend)
+        if amount < 0:
+            return Wrong("is negative", mend)
+        if amount > most:
+            return Wrong("is too large", mend)
+        exponent = amount.as_tuple().exponent
+        if isinstance(exponent, int) and exponent < -places:
+            return Wrong(f"has more than {places} decimals", mend)
+        return amount
 
     return parse
 
 
 def _exact(raw: str | int | Decimal) -> Decimal | None:
-    """The number without any rounding; None if it is none, or has too many places."""
+    """The number without any rounding; None if it is none."""
     if isinstance(raw, str) and not re.fullmatch(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?", raw.strip()):
         return None
     amount = Decimal(raw)
-    places = amount.as_tuple().exponent
-    return amount if isinstance(places, int) and places >= -_MOST_PLACES else None
+    return amount if amount.is_finite() else None
 
 
 def secret(raw: object) -> Secret | Wrong:

@@ -1,9 +1,11 @@
 import json
 
 import msgspec
+from msgspec.structs import replace
 from tests.unit.storage.records import ATTEMPT, RECORD
 
 from tidegate.admin.resources import iso_time, request_json
+from tidegate.ledger.entries import Item
 
 
 def test_a_row_has_every_member_in_its_place() -> None:
@@ -27,6 +29,7 @@ def test_a_row_has_every_member_in_its_place() -> None:
         "output_tokens": 12,
         "usage_source": "upstream",
         "cost": "0.000000000",
+        "items": [],
         "error": None,
         "warnings": ["dropped:top_k"],
         "attempts": [
@@ -38,6 +41,7 @@ def test_a_row_has_every_member_in_its_place() -> None:
                 "error": None,
                 "started_at": "2023-11-14T22:13:20.250Z",
                 "duration_ms": 5320.5,
+                "upstream_cost": None,
             }
         ],
     }
@@ -69,3 +73,14 @@ def test_durations_have_no_float_noise() -> None:
 def test_times_are_utc_with_milliseconds() -> None:
     assert iso_time(0) == "1970-01-01T00:00:00.000Z"
     assert iso_time(1_700_000_000.9996) == "2023-11-14T22:13:20.999Z"
+
+
+def test_what_it_cost_is_shown_as_exact_decimals() -> None:
+    item = Item("input", 18, "3.00", "0.000054")
+    attempt = replace(RECORD.attempts[0], upstream_cost=12_345)
+    shown = request_json(replace(RECORD, cost=234_000, items=(item,), attempts=(attempt,)))
+    assert shown["cost"] == "0.000234000"
+    assert shown["items"] == [{"name": "input", "quantity": 18, "price": "3.00", "amount": "0.000054"}]
+    attempts = shown["attempts"]
+    assert isinstance(attempts, list)
+    assert attempts[0]["upstream_cost"] == "0.000012345"

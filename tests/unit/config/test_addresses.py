@@ -54,7 +54,15 @@ def test_what_is_no_origin_is_told(raw: object) -> None:
     assert isinstance(addresses.origin(raw), Wrong)
 
 
-@pytest.mark.parametrize("raw", ["sqlite:///tidegate.db", "postgresql://u:p@host/db"])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "sqlite:///tidegate.db",
+        "postgresql://u:p@host/db",
+        "postgres://u:p%40@a:1,b:2/db?sslmode=verify-full",
+        "postgresql:///db?host=/run/postgresql",
+    ],
+)
 def test_database_urls(raw: str) -> None:
     assert addresses.database_url(raw) == Secret(raw)
 
@@ -68,7 +76,13 @@ def test_an_sqlite_url_names_a_file(raw: str) -> None:
     assert wrong.message == "names no file"
 
 
-@pytest.mark.parametrize("raw", ["postgres://u:hunter2@h/db", "tidegate.db", "mysql://h", "sqlite://", 1])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *("postgresql+asyncpg://u:hunter2@h/db", "postgresql://u:hunter2%@h/db", "postgresql://"),
+        *("postgresql://u:hunter2@h/db?mode=ro", "tidegate.db", "mysql://u:hunter2@h", "sqlite://", 1),
+    ],
+)
 def test_other_database_urls_are_told_without_the_password(raw: object) -> None:
     wrong = addresses.database_url(raw)
     assert isinstance(wrong, Wrong)
@@ -78,6 +92,16 @@ def test_other_database_urls_are_told_without_the_password(raw: object) -> None:
 def test_redis_urls() -> None:
     assert addresses.redis_url("rediss://:p@host:6379/0") == Secret("rediss://:p@host:6379/0")
     assert isinstance(addresses.redis_url("host:6379"), Wrong)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["host:port/0", "host:6379?db=first", "host:6379?colour=red", "host:6379?socket_timeout=soon", "[::1"],
+)
+def test_redis_urls_that_redis_does_not_understand(rest: str) -> None:
+    wrong = addresses.redis_url(f"redis://:hunter2@{rest}")
+    assert isinstance(wrong, Wrong)
+    assert "hunter2" not in f"{wrong.message} {wrong.mend}"
 
 
 @pytest.mark.parametrize("raw", ["127.0.0.1", "::", "::1", "localhost", "fe80::1%eth0"])

@@ -4,7 +4,10 @@ from pathlib import Path
 import pytest
 from tests.unit.config.files import CHANNEL, KEY, problems, read, told
 
+from tidegate.config.settings import Account
 from tidegate.core.capability import Conversion, UnsupportedTools
+from tidegate.core.price import Price
+from tidegate.routing.catalog import Account as Payer
 from tidegate.routing.catalog import Key, Model, digest
 
 FULL = """
@@ -17,11 +20,18 @@ first_event_timeout = "150s"
 idle_timeout = 0
 max_output_tokens = 8192
 capabilities = { sampling = false }
+price = { input = "3.00", output = "15.00" }
 [[models]]
 name = "gpt-4*"
+price = { input = "0", output = "0" }
 [[accounts]]
 name = "acme"
-balance = "25.00"
+balance = "25.000000001"
+max_concurrency = 40
+requests_per_minute = 1000
+tokens_per_minute = 300000
+budget_per_day = "10.5"
+budget_per_month = 200
 [[accounts]]
 name = "unlimited"
 [[keys]]
@@ -34,6 +44,8 @@ unsupported_tools = "reject"
 max_concurrency = 20
 requests_per_minute = 600
 tokens_per_minute = 200000
+budget_per_day = "0.000000001"
+budget_per_month = "1000000000"
 [[keys]]
 name = "open"
 key = "sk-tg-two"
@@ -45,11 +57,21 @@ def test_every_setting_of_models_accounts_and_keys_is_read(tmp_path: Path) -> No
     sonnet, pattern = config.models
     assert (sonnet.first_event_timeout, sonnet.idle_timeout, sonnet.max_output_tokens) == (150, 0, 8192)
     assert sonnet.capabilities.sampling is False
-    assert pattern == Model(name="gpt-4*", first_event_timeout=100, idle_timeout=200)
-    assert [(one.name, one.balance) for one in config.accounts] == [
-        ("acme", Decimal("25.00")),
-        ("unlimited", None),
-    ]
+    free = Price(input=Decimal(0), output=Decimal(0))
+    assert pattern == Model(name="gpt-4*", first_event_timeout=100, idle_timeout=200, price=free)
+    assert config.accounts == (
+        Account(
+            name="acme",
+            balance=Decimal("25.000000001"),
+            prepaid=True,
+            max_concurrency=40,
+            requests_per_minute=1000,
+            tokens_per_minute=300_000,
+            budget_per_day=10_500_000_000,
+            budget_per_month=200_000_000_000,
+        ),
+        Account(name="unlimited"),
+    )
     assert config.keys == {
         digest("sk-tg-hunter2"): Key(
             name="laptop",
@@ -60,6 +82,8 @@ def test_every_setting_of_models_accounts_and_keys_is_read(tmp_path: Path) -> No
             max_concurrency=20,
             requests_per_minute=600,
             tokens_per_minute=200_000,
+            budget_per_day=1,
+            budget_per_month=10**18,
         ),
         digest("sk-tg-two"): Key(name="open", account="default"),
     }
@@ -77,6 +101,11 @@ def test_every_setting_of_models_accounts_and_keys_is_read(tmp_path: Path) -> No
         ('[[models]]\nname = "sonnet"\n[[models]]\nname = "sonnet"', ["models[1].name"]),
         ('[[accounts]]\nname = "a"\nbalance = "-1"', ["accounts[0].balance"]),
         ('[[accounts]]\nname = "a"\nbalance = "99999999999"', ["accounts[0].balance"]),
+        ('[[accounts]]\nname = "a"\nbalance = "0.0000000001"', ["accounts[0].balance"]),
+        ('[[accounts]]\nname = "a"\nbudget_per_day = "-1"', ["accounts[0].budget_per_day"]),
+        ('[[accounts]]\nname = "a"\nbudget_per_month = "lots"', ["accounts[0].budget_per_month"]),
+        ('[[accounts]]\nname = "a"\nrequests_per_minute = 0', ["accounts[0].requests_per_minute"]),
+        ('[[keys]]\nname = "k"\nkey = "k"\nbudget_per_day = "1000000001"', ["keys[0].budget_per_day"]),
         ('[[accounts]]\nname = "a"\n[[accounts]]\nname = "a"', ["accounts[1].name"]),
         ("[[accounts]]", ["accounts[0].name"]),
         ('[[accounts]]\nname = " a"', ["accounts[0].name"]),
@@ -142,3 +171,36 @@ def test_a_key_for_a_model_that_no_channel_serves_is_a_warning(tmp_path: Path) -
     [warning] = read(tmp_path, CHANNEL + KEY + 'models = ["sonnet", "opus"]').warnings
     assert warning.key == "keys[0].models[1]"
     assert "opus" in warning.message
+
+
+def test_accounts_have_limits_and_budgets(tmp_path: Path) -> None:
+    limits = "max_concurrency = 1\nrequests_per_minute = 2\ntokens_per_minute = 3\n"
+    text = f'[[accounts]]\nname = "a"\nprepaid = true\n{limits}budget_per_day = "1.5"\nbudget_per_month = 2\n'
+    (account,) = read(tmp_path, text).accounts
+    assert account.payer == Payer(
+        name="a",
+        prepaid=True,
+        max_concurrency=1,
+        requests_per_minute=2,
+        tokens_per_minute=3,
+        budget_per_day=1_500_000_000,
+        budget_per_month=2_000_000_000,
+    )
+
+
+def test_an_account_with_a_balance_is_prepaid_and_must_be(tmp_path: Path) -> None:
+    head = '[[accounts]]\nname = "a"\nbalance = "0"\n'
+    assert read(tmp_path, head).accounts[0].payer.prepaid
+    assert [key for _, key, _ in told(tmp_path, head + "prepaid = false\n")] == ["accounts[0].prepaid"]
+
+
+@pytest.mark.parametrize("amount", ["-1", "0.0000000001", "1000000000.1", "x"])
+def test_an_amount_that_cannot_be_is_told(tmp_path: Path, amount: str) -> None:
+    for setting in ("balance", "budget_per_day", "budget_per_month"):
+        text = f'[[accounts]]\nname = "a"\n{setting} = "{amount}"\n'
+        assert [key for _, key, _ in told(tmp_path, text)] == [f"accounts[0].{setting}"]
+
+
+def test_keys_have_budgets(tmp_path: Path) -> None:
+    (key,) = read(tmp_path, KEY + 'budget_per_day = "0.25"\nbudget_per_month = 1\n').keys.values()
+    assert (key.budget_per_day, key.budget_per_month) == (250_000_000, 1_000_000_000)

@@ -5,6 +5,7 @@ from tests.unit.config.files import CHANNEL, KEY, problems, read, write
 
 from tidegate.config import Config, ConfigError, build_catalog, load
 from tidegate.core.protocol import Protocol
+from tidegate.routing.catalog import Account
 
 MANY_MISTAKES = """
 [server]
@@ -65,6 +66,24 @@ def test_the_catalog_has_what_the_config_says(tmp_path: Path) -> None:
     assert (catalog.model("sonnet").first_event_timeout, catalog.model("sonnet").idle_timeout) == (7, 5)
     assert (catalog.model("gpt-5").first_event_timeout, catalog.model("gpt-5").idle_timeout) == (7, 360)
     assert [one.upstream_model for one in catalog.candidates("gpt-5", Protocol.CHAT)] == ["gpt-5"]
+
+
+def test_the_catalog_knows_who_pays_in_advance_and_the_limits_of_accounts(tmp_path: Path) -> None:
+    text = (
+        '[[accounts]]\nname = "paid"\nbalance = "0"\nmax_concurrency = 3\nrequests_per_minute = 4\n'
+        'tokens_per_minute = 5\nbudget_per_day = "1"\nbudget_per_month = "2"\n[[accounts]]\nname = "owes"\n'
+    )
+    catalog = build_catalog(read(tmp_path, CHANNEL + text))
+    assert catalog.account("paid") == Account(
+        name="paid",
+        prepaid=True,
+        max_concurrency=3,
+        requests_per_minute=4,
+        tokens_per_minute=5,
+        budget_per_day=10**9,
+        budget_per_month=2 * 10**9,
+    )
+    assert catalog.account("owes") == Account(name="owes")
 
 
 def test_a_config_built_in_code_needs_no_file() -> None:

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ metrics_listen = "127.0.0.1:9464"
 [database]
 url = "postgresql://u:hunter2@h/db"
 retention = "1d"
+spool = "waiting/here"
 [redis]
 url = "redis://:hunter2@h"
 [admin]
@@ -54,11 +56,13 @@ def test_an_empty_file_has_the_defaults(tmp_path: Path) -> None:
     assert [warning.key for warning in config.warnings] == ["channels", "keys"]
 
 
-def test_a_database_that_this_version_cannot_use_is_told(tmp_path: Path) -> None:
-    config = read(tmp_path, '[database]\nurl = "postgresql://user:hunter2@host/name"\n')
-    told = [str(warning) for warning in config.warnings if warning.key == "database.url"]
-    assert len(told) == 1
-    assert "hunter2" not in told[0]
+def test_nodes_that_share_a_database_should_share_their_secret(tmp_path: Path) -> None:
+    shared = '[database]\nurl = "postgresql://user:hunter2@host/name"\n'
+    [told] = [warning for warning in read(tmp_path, shared).warnings if warning.key.startswith("server")]
+    assert told.key == "server.secret"
+    assert "hunter2" not in str(told)
+    own = read(tmp_path, '[server]\nsecret = "env:SECRET"\n' + shared, {"SECRET": "hunter2"})
+    assert [warning.key for warning in own.warnings] == ["channels", "keys"]
 
 
 def test_every_setting_of_the_single_tables_is_read(tmp_path: Path) -> None:
@@ -73,6 +77,7 @@ def test_every_setting_of_the_single_tables_is_read(tmp_path: Path) -> None:
     assert (server.drain_timeout, server.max_body_bytes, server.body_timeout) == (5.0, 10, 60.0)
     assert (server.secret, server.metrics_listen) == (Secret("hunter2"), Address("127.0.0.1", 9464))
     assert config.database.retention == 86400
+    assert config.database.spool == str(tmp_path / "waiting/here")
     assert config.redis.url == Secret("redis://:hunter2@h")
     assert config.admin.token == Secret("hunter2")
     stream = config.streaming
@@ -99,6 +104,9 @@ def test_every_setting_of_the_single_tables_is_read(tmp_path: Path) -> None:
         ("[server]\ntls_cert = 5\ntls_key = 'tidegate.toml'", "server.tls_cert"),
         ('[server]\nsecret = ""', "server.secret"),
         ('[admin]\ntoken = ""', "admin.token"),
+        ('[database]\nspool = "tidegate.toml"', "database.spool"),
+        ('[database]\nspool = "tidegate.toml/below"', "database.spool"),
+        ("[database]\nspool = 3", "database.spool"),
         ('[streaming]\nkeepalive_comment = "a\\nb"', "streaming.keepalive_comment"),
         ('[streaming]\nusage_chunk = "never"', "streaming.usage_chunk"),
         ("[routing]\nmax_attempts = 0", "routing.max_attempts"),
@@ -110,6 +118,13 @@ def test_every_setting_of_the_single_tables_is_read(tmp_path: Path) -> None:
 )
 def test_each_mistake_is_told_at_its_key(tmp_path: Path, text: str, key: str) -> None:
     assert [where for _, where, _ in told(tmp_path, text, {"PORT": "80"})] == [key]
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root may write everywhere
+    [(_, where, message)] = told(tmp_path, '[database]\nspool = "new/spool"')
+    assert where == "database.spool"
+    assert "names a folder that cannot be written" in message
 
 
 def test_empty_text_leaves_an_optional_file_or_address_unset(tmp_path: Path) -> None:

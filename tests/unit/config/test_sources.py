@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.config.sources import Sources
+from tidegate.config.sources import NOWHERE, Sources
 from tidegate.config.values import Wrong
 
 
@@ -57,3 +57,11 @@ def test_a_file_that_gives_nothing_good_is_told(sources: Sources, tmp_path: Path
 @pytest.mark.parametrize("name", ["none", "", ".", "a\0b", "none/none"])
 def test_a_file_that_cannot_be_read_is_told(sources: Sources, name: str) -> None:
     assert isinstance(sources.resolve(f"file:{name}"), Wrong)
+
+
+@pytest.mark.parametrize("raw", ["env:HOME", "file:/etc/hostname", "env:", "file:"])
+def test_what_does_not_come_from_the_file_reads_nothing(raw: str) -> None:
+    read = NOWHERE.resolve(raw)
+    assert isinstance(read, Wrong)
+    assert raw not in read.message + read.mend
+    assert NOWHERE.resolve("environment") == "environment"

@@ -57,3 +57,15 @@ def test_tables_that_are_none_are_told_and_the_others_read() -> None:
     assert list(read.tables("inner")) == []
     assert list(read.tables("absent")) == []
     assert keys(read) == ["t.rows[1]", "t.inner", "t.inner"]
+
+
+def test_none_counts_as_absent_but_not_as_known() -> None:
+    read = table(port=None, names=None, map=None, inside=None, needed=None, colour=None)
+    assert read.read("port", whole(0, 9), 8) == 8
+    assert read.items("names", text) is None
+    assert read.entries("map", text) == {}
+    assert read.table("inside").is_empty
+    assert read.need("needed", text, "", "give it") == ""
+    assert not read.is_set("port")
+    read.close()
+    assert keys(read) == ["t.needed", "t.colour"]

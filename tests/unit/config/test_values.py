@@ -58,17 +58,17 @@ def test_what_is_no_duration_is_told(raw: object) -> None:
     [("3.00", Decimal("3.00")), (3, Decimal(3)), (Decimal("0.30"), Decimal("0.30")), ("0", Decimal(0))],
 )
 def test_a_price_is_exact(raw: object, expected: Decimal) -> None:
-    read = values.decimal(Decimal(100))(raw)
+    read = values.decimal(Decimal(100), 6)(raw)
     assert read == expected
     assert str(read) == str(expected)
 
 
 @pytest.mark.parametrize(
     "raw",
-    [*ODD, "-1", -1, "100.01", "1e2", "1,5", "0.0000000000001", Decimal("1e-99"), 10**400, "9" * 5000, "１"],
+    [*ODD, "-1", -1, "100.01", "1e2", "1,5", "0.0000001", Decimal("1e-99"), 10**400, "9" * 5000, "１"],
 )
 def test_what_is_no_price_is_told(raw: object) -> None:
-    assert isinstance(values.decimal(Decimal(100))(raw), Wrong)
+    assert isinstance(values.decimal(Decimal(100), 6)(raw), Wrong)
 
 
 @pytest.mark.parametrize("raw", [*ODD, 0, 11, "5", Decimal(5), 10**400])

@@ -1,0 +1,168 @@
+"""Lists, adds, changes and deletes what is managed in the database."""
+
+from collections.abc import Mapping
+
+from msgspec import structs
+
+from tidegate.admin.ports import DeclaredByFile, Entry, Fault, Invalid, Settings
+from tidegate.config import callers
+from tidegate.config.names import DEFAULT_ACCOUNT
+from tidegate.core.secret import Secret
+from tidegate.managed.definitions import parsed, read_name, read_value, without_defaults, written
+from tidegate.managed.key_secrets import hint, new_secret, stored_digest
+from tidegate.managed.live import LiveCatalog
+from tidegate.managed.sealing import Credentials, Unsealable, Vault, mapping_of
+from tidegate.routing.catalog import Channel, Key
+from tidegate.storage import catalog
+from tidegate.storage.catalog import Definition, Kind, NameTaken, NoAccount, NotThere
+
+_SEALED = ("api_key", "headers")
+
+
+class Desk:
+    """The desk of one process; a change is in force in it before the call returns."""
+
+    def __init__(self, live: LiveCatalog, vault: Vault | None) -> None:
+        """Without a vault no channel can be added or changed."""
+        self._live = live
+        self._vault = vault
+
+    async def entries(self, kind: Kind) -> tuple[Entry, ...]:
+        """All of them by name."""
+        await self._live.refresh()
+        return tuple(self._live.state.entries[kind].values())
+
+    async def entry(self, kind: Kind, name: str) -> Entry | None:
+        """One of them, with what is doubtful about it."""
+        await self._live.refresh()
+        return self._entry(kind, name)
+
+    def doubts(self, entry: Entry) -> tuple[str, ...]:
+        """What about an entry is likely not meant."""
+        return self._live.state.doubts(entry)
+
+    async def check(self, kind: Kind, settings: Settings) -> None:
+        """Raise what `create` would raise, and change nothing."""
+        await self._live.refresh()
+        name = self._free_name(kind, settings)
+        self._drawn_up(kind, name, _opened(settings) if kind is Kind.ACCOUNTS else settings)
+
+    async def create(self, kind: Kind, settings: Settings) -> tuple[Entry, Secret | None]:
+        """Add one; the secret is that of a new key, known only now."""
+        await self._live.refresh()
+        name = self._free_name(kind, settings)
+        definition = self._drawn_up(kind, name, _opened(settings) if kind is Kind.ACCOUNTS else settings)
+        secret = new_secret() if kind is Kind.KEYS else None
+        if secret is not None:
+            definition = structs.replace(definition, digest=stored_digest(secret), hint=hint(secret))
+        task = catalog.create(kind, name, definition, known_accounts=self._file_accounts())
+        try:
+            await self._live.change(task)
+        except NoAccount as error:
+            raise _no_account() from error
+        return self._changed(kind, name), secret
+
+    async def change(self, kind: Kind, name: str, settings: Settings, version: int | None) -> Entry:
+        """Replace the given settings; None takes the default."""
+        await self._live.refresh()
+        self._not_of_the_file(kind, name)
+        if "name" in settings:
+            raise Invalid((Fault("name", "cannot be changed", "make a new one and delete this"),))
+
+        def rewrite(before: Definition) -> Definition:
+            changed = {**self._settings(kind, name, before, settings), **settings}
+            after = self._drawn_up(kind, name, changed)
+            return structs.replace(after, digest=before.digest, hint=before.hint)
+
+        task = catalog.change(kind, name, rewrite, version=version, known_accounts=self._file_accounts())
+        try:
+            await self._live.change(task)
+        except NoAccount as error:
+            raise _no_account() from error
+        return self._changed(kind, name)
+
+    async def remove(self, kind: Kind, name: str, version: int | None, *, revoke_keys: bool) -> None:
+        """Delete one; an account that has keys only together with them."""
+        await self._live.refresh()
+        self._not_of_the_file(kind, name)
+        await self._live.change(catalog.remove(kind, name, version=version, revoke_keys=revoke_keys))
+
+    def _entry(self, kind: Kind, name: str) -> Entry | None:
+        return self._live.state.entries[kind].get(name)
+
+    def _changed(self, kind: Kind, name: str) -> Entry:
+        """As it is in force now; another process may have deleted it."""
+        found = self._entry(kind, name)
+        if found is None:
+            raise NotThere(name)
+        return found
+
+    def _free_name(self, kind: Kind, settings: Settings) -> str:
+        name = read_name(kind, settings)
+        if self._entry(kind, name) is not None:
+            raise NameTaken(name)
+        return name
+
+    def _not_of_the_file(self, kind: Kind, name: str) -> None:
+        if self._changed(kind, name).origin is None:
+            raise DeclaredByFile(name)
+
+    def _file_accounts(self) -> frozenset[str]:
+        """Accounts that are there without a row."""
+        entries = self._live.state.entries[Kind.ACCOUNTS].values()
+        return frozenset(entry.name for entry in entries if entry.origin is None) | {DEFAULT_ACCOUNT}
+
+    def _drawn_up(self, kind: Kind, name: str, settings: Mapping[str, object]) -> Definition:
+        """What is stored for settings that are good. Raises Invalid."""
+        read = {key: value for key, value in settings.items() if key != "name"}
+        value = read_value(kind, name, read, self._live.state.config.streaming)
+        given = without_defaults(read)
+        match value:
+            case Channel(api_key=api_key, headers=headers):
+                text = written({key: kept for key, kept in given.items() if key not in _SEALED})
+                return Definition(text=text, sealed=self._sealed(name, api_key, headers))
+            case Key(account=account):
+                return Definition(text=written(given), account=account)
+            case _:  # models and accounts have nothing besides their settings
+                return Definition(text=written(given))
+
+    def _sealed(self, channel: str, api_key: Secret, headers: Mapping[str, str]) -> bytes | None:
+        credentials = Credentials(api_key.reveal(), dict(headers))
+        if not mapping_of(credentials):
+            return None
+        if self._vault is None:
+            raise Invalid((Fault("api_key", "cannot be sealed without the secret", "name a configuration"),))
+        return self._vault.seal(channel, credentials)
+
+    def _settings(
+        self, kind: Kind, name: str, before: Definition, replaced: Mapping[str, object]
+    ) -> Settings:
+        """What is stored now, the sealed part opened; that may fail if all of it is replaced."""
+        settings = parsed(before.text)
+        if before.sealed is None or kind is not Kind.CHANNELS or all(key in replaced for key in _SEALED):
+            return settings
+        try:
+            if self._vault is None:
+                raise Unsealable("there is no secret")
+            return {**settings, **mapping_of(self._vault.open(name, before.sealed))}
+        except Unsealable as error:
+            mend = "give api_key and headers anew (headers = {} for none)"
+            missing = next(key for key in _SEALED if key not in replaced)
+            raise Invalid((Fault(missing, "is stored, but server.secret does not open it", mend),)) from error
+
+
+def _opened(settings: Settings) -> Settings:
+    """The settings of a new account without its opening balance, which is a posting and not a setting."""
+    rest = {key: value for key, value in settings.items() if key != "balance"}
+    if settings.get("balance") is None:
+        return rest
+    balance = callers.nano_usd(settings["balance"])
+    if not isinstance(balance, int):
+        raise Invalid((Fault("balance", balance.message, balance.mend),))
+    if rest.get("prepaid") is False:
+        raise Invalid((Fault("prepaid", "is false, but a balance is set", "leave one of them out"),))
+    return {**rest, "prepaid": True}
+
+
+def _no_account() -> Invalid:
+    return Invalid((Fault("account", "is no account that is there", "make the account first"),))

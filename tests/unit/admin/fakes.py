@@ -1,0 +1,96 @@
+"""Books that can be away, and a catalog with nothing in it."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from tidegate.admin.ports import Entry, Settings
+from tidegate.core.secret import Secret
+from tidegate.ledger.entries import Balance, Posting
+from tidegate.storage import ledger_desk
+from tidegate.storage.booking import Booking, Held
+from tidegate.storage.catalog import Kind, NotThere
+from tidegate.storage.database import Database, DatabaseUnusable
+from tidegate.storage.ledger_desk import LedgerFile, Refund
+from tidegate.storage.statements import Statements
+
+
+class NoCatalog:
+    """Nothing is managed, and nothing can be."""
+
+    async def entries(self, kind: Kind) -> tuple[Entry, ...]:
+        return ()
+
+    async def entry(self, kind: Kind, name: str) -> Entry | None:
+        return None
+
+    def doubts(self, entry: Entry) -> tuple[str, ...]:
+        return ()
+
+    async def check(self, kind: Kind, settings: Settings) -> None:
+        raise NotThere
+
+    async def create(self, kind: Kind, settings: Settings) -> tuple[Entry, Secret | None]:
+        raise NotThere
+
+    async def change(self, kind: Kind, name: str, settings: Settings, version: int | None) -> Entry:
+        raise NotThere
+
+    async def remove(self, kind: Kind, name: str, version: int | None, *, revoke_keys: bool) -> None:
+        raise NotThere
+
+
+class Books:
+    """The books of a file, which can be told to be away."""
+
+    def __init__(self, folder: Path) -> None:
+        """Its tables must be there."""
+        self.database = Database(f"sqlite:///{folder}/tidegate.db")
+        self.file = LedgerFile(self.database)
+        self.away = False
+
+    @property
+    def rows(self) -> tuple[Posting, ...]:
+        """All postings, the newest first."""
+        return self.file.read(lambda connection: ledger_desk.read_postings(connection, None, 1_000, None))
+
+    def charge(self, request_id: str, account: str, amount: int) -> None:
+        """As if a request had been served."""
+
+        def settle(connection: Connection) -> None:
+            booking = Booking(Statements(connection), 1_700_000_000_500_000)
+            booking.lock([account])
+            booking.end(Held(request_id, account, None, 0, 0), amount)
+            booking.save()
+
+        self.file.write(settle)
+
+    async def credit(self, account: str, amount: int, reference: str) -> bool:
+        self._check()
+        return self.file.write(
+            lambda connection: ledger_desk.credit(connection, account, amount, reference, 1_700_000_000.5)
+        )
+
+    async def refund(self, request_id: str, amount: int | None, reference: str) -> Refund:
+        self._check()
+        return self.file.write(
+            lambda connection: ledger_desk.refund(connection, request_id, amount, reference, 1_700_000_000.5)
+        )
+
+    async def balance(self, account: str) -> Balance:
+        self._check()
+        return self.file.read(lambda connection: ledger_desk.read_balance(connection, account))
+
+    async def balances(self) -> list[Balance]:
+        self._check()
+        return self.file.read(ledger_desk.read_balances)
+
+    async def postings(self, account: str | None, *, limit: int, before: int | None) -> tuple[Posting, ...]:
+        self._check()
+        return self.file.read(
+            lambda connection: ledger_desk.read_postings(connection, account, limit, before)
+        )
+
+    def _check(self) -> None:
+        if self.away:
+            raise DatabaseUnusable("the books are away")

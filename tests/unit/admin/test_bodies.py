@@ -1,0 +1,52 @@
+from contextlib import suppress
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.admin.bodies import parse_object
+from tidegate.admin.problems import Problem
+
+
+def test_fractions_are_exact() -> None:
+    assert parse_object(b'{"a": 0.1, "b": 5, "c": null}') == {"a": Decimal("0.1"), "b": 5, "c": None}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'"text"',
+        b"null",
+        b"{",
+        b"\xff",
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": "\\ud800"}',
+        b'{"\\udc00": 1}',
+        b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"a": 1e999999999999999999999}',
+        b'{"a":' * 100_000,
+        b'{"a": ' + b"[" * 100_000,
+        b'{"a": 1, "a": 2}',
+        b'{"x": {"b": 1, "b": 2}}',
+    ],
+)
+def test_everything_else_is_a_400(body: bytes) -> None:
+    with pytest.raises(Problem) as caught:
+        parse_object(body)
+    assert caught.value.status == 400
+
+
+def test_an_error_does_not_repeat_the_body() -> None:
+    with pytest.raises(Problem) as caught:
+        parse_object(b'{"api_key": "sk-secret-1", }')
+    assert "sk-secret" not in caught.value.detail
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_break_it(body: bytes) -> None:
+    with suppress(Problem):
+        assert isinstance(parse_object(body), dict)
