@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tidegate import __version__
+from tidegate.cli import accounts, channels, keys, ledger
 from tidegate.cli.check_config import check_config
 from tidegate.cli.complaint import Border
 from tidegate.cli.demo import demo
@@ -23,7 +24,8 @@ HELP = (
 
 EPILOG = (
     "Start with [bold]tidegate demo[/bold]: it needs no file, no network and no credential.\n\n"
-    "Exit codes: 0 done, 1 the stream failed, 2 wrong option, file or configuration, "
+    "Exit codes: 0 done, 1 the stream failed or the books do not add up, "
+    "2 wrong option, file or configuration, "
     "3 cannot connect or listen, 4 refused by the server, 5 a stream without its end mark, 130 interrupted."
 )
 
@@ -84,6 +86,13 @@ app.command("check-config", epilog="Example: [bold]tidegate check-config tidegat
     check_config
 )
 app.command(epilog="Example: [bold]tidegate logs --follow[/bold]")(logs)
+for name, group in (
+    ("keys", keys.app),
+    ("accounts", accounts.app),
+    ("channels", channels.app),
+    ("ledger", ledger.app),
+):
+    app.add_typer(group, name=name)
 app.command(
     epilog="""Examples:
 

@@ -1,10 +1,8 @@
 """`tidegate logs`: shows the journal of finished requests."""
 
-import os
 import sys
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -12,11 +10,12 @@ import typer
 
 from tidegate.admin.resources import iso_time, request_json
 from tidegate.cli.complaint import Complaint
+from tidegate.cli.configured import DEFAULT_CONFIG, ConfigOption, DatabaseOption, configured
 from tidegate.cli.exit_codes import Exit
 from tidegate.exchange.ports import RequestRecord
+from tidegate.ledger.money import usd
 from tidegate.storage.pages import OUTCOMES, PROTOCOLS, Filters
 
-DEFAULT_CONFIG = Path("tidegate.toml")
 POLL_SECONDS = 0.5
 
 _FILTER = "Only this {}."
@@ -36,13 +35,8 @@ def logs(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line, as the admin API gives it.")
     ] = False,
-    config: Annotated[
-        Path, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="The configuration (TOML).")
-    ] = DEFAULT_CONFIG,
-    database: Annotated[
-        str | None,
-        typer.Option(help="Read this database, e.g. sqlite:///tidegate.db, and no configuration."),
-    ] = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    database: DatabaseOption = None,
 ) -> None:
     """Show finished requests: the newest rows of the journal, oldest first."""
     filters = Filters(
@@ -53,7 +47,7 @@ def logs(
         outcome=_one_of("outcome", outcome, OUTCOMES),
         protocol=_one_of("protocol", protocol, PROTOCOLS),
     )
-    url = database if database is not None else _database_of(config)
+    url = database if database is not None else configured(config).database.url.reveal()
     try:
         _show(url, filters, limit, follow=follow, as_json=as_json)
     except KeyboardInterrupt:
@@ -99,6 +93,8 @@ def line(record: RequestRecord) -> str:
         f"first={_duration(record.first_token_ms)}",
         f"total={_duration(record.duration_ms)}",
     ]
+    if record.cost:
+        words.append(f"cost={usd(record.cost)}")
     if record.error_message or record.error_code:
         words.append(f"error={record.error_code or record.error_type or '-'}: {record.error_message or '-'}")
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in "  ".join(words))
@@ -116,19 +112,3 @@ def _one_of(option: str, value: str | None, choices: tuple[str, ...]) -> str | N
             f"--{option}: there is no {option} {value!r}", mend=f"choose one of {', '.join(choices)}"
         )
     return value
-
-
-def _database_of(config: Path) -> str:
-    if not config.exists():
-        raise Complaint(
-            f"{config}: no such file",
-            mend="name one with --config or TIDEGATE_CONFIG, or the database itself with --database",
-        )
-    from tidegate.config import ConfigError, load  # late: `--help` need not load it
-
-    try:
-        return load(config, os.environ).database.url.reveal()
-    except ConfigError as error:
-        for problem in error.problems:
-            print(problem, file=sys.stderr)
-        raise typer.Exit(Exit.USAGE) from error

@@ -39,6 +39,7 @@ class TransportPipe:
 
     __slots__ = (
         "_call",
+        "_extra",
         "_framing",
         "_head",
         "_head_only",
@@ -67,6 +68,7 @@ class TransportPipe:
         self._head_only = head_only
         self._stage = Stage.NOTHING
         self._call: Call | None = None
+        self._extra: Headers = []
         self._warnings: str | None = None
 
     @property
@@ -87,6 +89,10 @@ class TransportPipe:
     def warn(self, warnings: str | None) -> None:
         """See `ClientPipe`."""
         self._warnings = warnings
+
+    def add_headers(self, headers: Headers) -> None:
+        """See `ClientPipe`."""
+        self._extra = [*self._extra, *headers]
 
     def attach(self, call: Call | None) -> None:
         """See `ClientPipe`."""
@@ -152,7 +158,7 @@ class TransportPipe:
     def _tail(self) -> bytes:
         connection = b"" if self._keep_alive else b"connection: close\r\n"
         warnings = b"" if self._warnings is None else _encoded([("x-tidegate-warnings", self._warnings)])
-        return _encoded(self._head) + warnings + connection + b"\r\n"
+        return _encoded([*self._head, *self._extra]) + warnings + connection + b"\r\n"
 
     def _framed(self, data: bytes) -> bytes:
         if self._framing is Framing.CLOSE or not data:

@@ -11,7 +11,8 @@ from tidegate.exchange.lifecycle import Exchange
 from tidegate.exchange.ports import Headers
 from tidegate.protocols import model_list
 from tidegate.routing.catalog import Key
-from tidegate.server import answers, cors
+from tidegate.server import answers, cors, metrics_page
+from tidegate.server.metrics_page import MetricsPage
 
 _MODELS = "/v1/models"
 
@@ -19,9 +20,22 @@ _MODELS = "/v1/models"
 class Directory:
     """Answers everything that is neither a data route nor the admin API."""
 
-    def __init__(self, exchange: Exchange, ready: Callable[[], Awaitable[bool]], created: int) -> None:
-        """`ready` asks the database; `created` is the time shown for every model, in Unix seconds."""
+    def __init__(
+        self,
+        exchange: Exchange,
+        ready: Callable[[], Awaitable[bool]],
+        created: int,
+        facts: Callable[[], Mapping[str, object]] = dict,
+        metrics: MetricsPage | None = None,
+    ) -> None:
+        """`ready` asks the database; `created` is the time shown for every model, in Unix seconds.
+
+        `facts` is what else /readyz tells: what is so does not make a gateway unready. `metrics` None: they
+        are on a port of their own.
+        """
         self._exchange = exchange
+        self._facts = facts
+        self._metrics = metrics
         self._ready = ready
         self._created = created
 
@@ -31,8 +45,7 @@ class Directory:
         """One answer; `extra` are headers that every answer to this caller carries."""
         protocol = answers.protocol_of(path, anthropic="anthropic-version" in headers)
         told = [*answers.request_id_headers(request_id, protocol), *extra]
-        known = path in ("/", "/healthz", "/readyz", _MODELS) or path.startswith(_MODELS + "/")
-        if not known:
+        if not self._known(path):
             failure = Failure(kind=Kind.ROUTE_NOT_FOUND, message=f"There is nothing at {path[:200]}.")
             return answers.error(failure, protocol, request_id, extra)
         if method == "OPTIONS" and extra:
@@ -45,6 +58,19 @@ class Directory:
             return answers.state(200, {"name": "tidegate"}, told)
         if path in ("/healthz", "/readyz"):
             return await self._health(path, told)
+        if path == metrics_page.PATH and self._metrics is not None:
+            return self._metrics.answer(headers, told)
+        return self._models_answer(path, headers, request_id, told, extra)
+
+    def _known(self, path: str) -> bool:
+        if path == metrics_page.PATH:
+            return self._metrics is not None
+        return path in ("/", "/healthz", "/readyz", _MODELS) or path.startswith(_MODELS + "/")
+
+    def _models_answer(
+        self, path: str, headers: Mapping[str, str], request_id: str, told: Headers, extra: Headers
+    ) -> web.Response:
+        protocol = answers.protocol_of(path, anthropic="anthropic-version" in headers)
         found = self._models(path, headers)
         if isinstance(found, Failure):
             return answers.error(found, protocol, request_id, extra)
@@ -62,6 +88,7 @@ class Directory:
             "channels": "ok" if channels else "none",
             "draining": self._exchange.draining,
         }
+        facts |= self._facts()
         return answers.state(200 if ready else 503, facts, headers)
 
     def _models(self, path: str, headers: Mapping[str, str]) -> bytes | Failure:

@@ -107,15 +107,15 @@ class DataPlane:
             pipe.close_after_unread(body_ended=request.content.is_eof())
             exchange.reject(incoming, None, key, pipe)
             return
-        with exchange.open():
-            await self._serve(request, path, incoming, key, pipe)
+        await self._serve(request, path, incoming, key, pipe)
 
     async def _serve(
         self, request: BaseRequest, path: str, incoming: Incoming, key: Key, pipe: TransportPipe
     ) -> None:
         exchange = self._exchange
         try:
-            body = await self._body(request, incoming)
+            with exchange.open():  # the exchange itself goes on with it, before anything else can run
+                body = await self._body(request, incoming)
         except (asyncio.CancelledError, ConnectionError):
             exchange.left_early(incoming, key)
             raise

@@ -2,12 +2,15 @@
 
 import asyncio
 import itertools
+import logging
 import os
 import secrets
 import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -16,6 +19,7 @@ from aiohttp.web_request import BaseRequest
 from tidegate.admin.app import create_admin_app
 from tidegate.config import Config, build_catalog
 from tidegate.config.settings import UsageChunk
+from tidegate.core.failure import TidegateError
 from tidegate.core.secret import Secret
 from tidegate.engine.relay import Wording
 from tidegate.exchange.heartbeat import Heartbeat
@@ -23,21 +27,34 @@ from tidegate.exchange.lifecycle import Exchange
 from tidegate.exchange.request import World
 from tidegate.exchange.settlement import Settlement
 from tidegate.exchange.snapshot import Settings, Snapshot
-from tidegate.observe.logs import log_request
+from tidegate.ledger.money import to_nano
+from tidegate.managed.desk import Desk
+from tidegate.managed.live import LiveCatalog
+from tidegate.managed.sealing import Vault
+from tidegate.observe.logs import log_request, register_secret
 from tidegate.observe.tokens import BpeTokenizer
 from tidegate.routing.breaker import Health, Rules
 from tidegate.server.connection import ConnectionFactory
 from tidegate.server.directory import Directory
 from tidegate.server.endpoints import DataPlane
 from tidegate.server.endpoints import Rules as ServerRules
+from tidegate.server.metrics_page import MetricsListener, MetricsPage
 from tidegate.storage.assembly import Storage, open_storage
+from tidegate.storage.database import DatabaseUnusable
 from tidegate.upstream.client import HttpUpstream
+from tidegate.wiring.config_digest import config_digest
+from tidegate.wiring.measures import Measures
+from tidegate.wiring.sharing import Place, Sharing, alone
+
+log = logging.getLogger(__name__)
 
 _MAX_LINE = 16_384
 _MAX_FIELD = 32_768
 _MAX_HEADERS = 200
 _LINGER = 2.0
 _KEEPALIVE = 75.0
+_OPENING_PATIENCE = 2.0
+"""Seconds that a config waits for its opening balances."""
 _LAST_WORDS = 2.0
 """Seconds that interrupted streams have to send their error event."""
 
@@ -53,6 +70,9 @@ class Gateway:
         upstream: HttpUpstream,
         tokenizer: BpeTokenizer,
         admin: web.AppRunner | None,
+        sharing: Sharing,
+        catalog: LiveCatalog,
+        place: Place,
     ) -> None:
         ids = _Ids()
         self.config = config
@@ -61,39 +81,96 @@ class Gateway:
         self._upstream = upstream
         self._tokenizer = tokenizer
         self._admin = admin
+        self._catalog = catalog
+        self._hidden = set(channel_secrets(catalog.state.config))
         self._servers: list[asyncio.Server] = []
-        self._health = Health(_breaker_rules(config))
-        world = _world(upstream, self._health, tokenizer, ids)
-        settlement = Settlement(storage.journal, storage.ownership, time.monotonic, log_request)
-        self.exchange = Exchange(world, _snapshot(config, secret), settlement, storage.ownership)
-        directory = Directory(self.exchange, storage.ready, int(time.time()))
+        self._health = sharing.health
+        self.sharing = sharing
+        world = _world(upstream, sharing, storage, tokenizer, ids)
+        self.exchange = _exchange(world, _snapshot(catalog.state.config, secret), storage)
+        self._opening: asyncio.Task[None] | None = None
+        self._checkpoints = asyncio.create_task(self.exchange.checkpoints.run())
+        self._measures = Measures(place.memory.gauges, place.number, self._figures)
+        self._metrics = MetricsListener(self._measures.text)
+        page = MetricsPage(self._measures.text, config.admin.token)
+        shown = page if config.server.metrics_listen is None else None
+        directory = Directory(self.exchange, storage.ready, int(time.time()), self._facts, shown)
         self._plane = DataPlane(self.exchange, directory, _server_rules(config), ids, self._others)
-        self._factory = ConnectionFactory(
-            self._plane,
-            answer=self._plane.bad_http,
-            request_factory=self._make_request,
-            access_log=None,
-            auto_decompress=False,
-            keepalive_timeout=_KEEPALIVE,
-            lingering_time=_LINGER,
-            max_line_size=_MAX_LINE,
-            max_field_size=_MAX_FIELD,
-            max_headers=_MAX_HEADERS,
-        )
+        self._factory = self._connections()
+        catalog.watch(self._put_in_force)
 
-    async def listen(self, sock: socket.socket) -> None:
-        """Accept connections on a bound socket."""
+    async def listen(self, sock: socket.socket, metrics: socket.socket | None = None) -> None:
+        """Accept connections on a bound socket, and for metrics on one of their own if there is one."""
+        await self._open_accounts()
+        if metrics is not None:
+            await self._metrics.listen(metrics)
         loop = asyncio.get_running_loop()
         context = _tls(self.config)
         self._servers.append(await loop.create_server(self._factory, sock=sock, ssl=context, backlog=4096))
 
     def reload(self, config: Config) -> None:
-        """Put another config in force for new requests; open ones keep theirs."""
+        """Put another config in force for new requests; open ones keep theirs.
+
+        One that opens accounts waits for their opening balances, for a moment at most: else the first
+        requests of their keys would be refused.
+        """
+        opens = _opening_balances(config) - _opening_balances(self.config)
         self.config = config
+        self._plane.rules = _server_rules(config)
+        self._storage.tell_config(config_digest(config, self._secret))
+        if opens:
+            self._opening = asyncio.create_task(self._open_and_take(config))
+        else:
+            self._catalog.reload(config)
+
+    async def _open_and_take(self, config: Config) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_OPENING_PATIENCE):
+                await self._open_accounts()
+        if config is self.config:  # no other has come meanwhile
+            self._catalog.reload(config)
+
+    async def _open_accounts(self) -> None:
+        """Credit the opening balances of the config file that were never credited."""
+        try:
+            await self._storage.books.open_accounts(sorted(_opening_balances(self.config)))
+        except DatabaseUnusable as error:
+            log.error("opening balances are credited when the database is back: %s", error)
+
+    def _put_in_force(self, config: Config) -> None:
+        """Take a config file with what the database adds to it."""
+        for known in set(channel_secrets(config)) - self._hidden:
+            register_secret(known)
+            self._hidden.add(known)
         snapshot = _snapshot(config, self._secret)
         self.exchange.snapshot = snapshot
         self._health.adopt(_breaker_rules(config), snapshot.catalog.serves)
-        self._plane.rules = _server_rules(config)
+
+    def serves(self, channel: str, upstream_model: str) -> bool:
+        """Whether the config in force has a channel that asks for this model."""
+        return self.exchange.snapshot.catalog.serves(channel, upstream_model)
+
+    def _figures(self) -> dict[str, float | None]:
+        """What is measured of this process."""
+        return {
+            "tidegate_database_up": not self._storage.away,
+            "tidegate_redis_up": self.sharing.redis_up(),
+            "tidegate_spool_rows": self._storage.spooled,
+            "tidegate_rows_lost_total": self._storage.lost,
+            "tidegate_open_requests": self.exchange.open_requests,
+        }
+
+    def _facts(self) -> dict[str, object]:
+        """What /readyz tells though requests are served all the same."""
+        facts: dict[str, object] = {}
+        redis = self.sharing.redis_up()
+        if redis is not None:
+            facts["redis"] = "ok" if redis else "away"
+        if waiting := int(self._measures.together()["tidegate_spool_rows"]):
+            facts["spool"] = waiting
+        if self._storage.config_differs:
+            facts["config"] = "differs from another node"
+        return facts
 
     async def drain(self, patience: float) -> None:
         """Let nobody in, wait for open requests, then end those that are left with their protocol's error."""
@@ -107,10 +184,17 @@ class Gateway:
         for server in self._servers:
             server.close()
         await self._factory.shutdown(0.5)
+        await self._metrics.close()
+        await self._catalog.close()
         await self.exchange.settlement.settled()
+        self._checkpoints.cancel()
+        if self._opening is not None:
+            self._opening.cancel()
+        await self.sharing.close()
         if self._admin is not None:
             await self._admin.cleanup()
         await self._storage.close()
+        await self._measures.close()
         await self._upstream.close()
         self._tokenizer.close()
 
@@ -122,6 +206,20 @@ class Gateway:
                 return False
             await asyncio.sleep(0.02)
         return True
+
+    def _connections(self) -> ConnectionFactory:
+        return ConnectionFactory(
+            self._plane,
+            answer=self._plane.bad_http,
+            request_factory=self._make_request,
+            access_log=None,
+            auto_decompress=False,
+            keepalive_timeout=_KEEPALIVE,
+            lingering_time=_LINGER,
+            max_line_size=_MAX_LINE,
+            max_field_size=_MAX_FIELD,
+            max_headers=_MAX_HEADERS,
+        )
 
     def _make_request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> BaseRequest:
         server = None if self._admin is None else self._admin.server
@@ -138,32 +236,91 @@ class Gateway:
 async def probe(config: Config) -> None:
     """Raise what a start with this config would: for a certificate or a database that cannot be used."""
     _tls(config)
-    storage = await open_storage(config.database.url.reveal(), config.database.retention)
+    database = config.database
+    storage = await open_storage(database.url.reveal(), database.retention, folder=_spool(config))
     await storage.close()
 
 
-async def open_gateway(config: Config, secret: Secret) -> Gateway:
-    """Open database, upstream and admin API; the gateway does not listen yet."""
-    storage = await open_storage(config.database.url.reveal(), config.database.retention)
+async def open_gateway(config: Config, secret: Secret, place: Place | None = None) -> Gateway:
+    """Open database, shared limits, upstream and admin API; the gateway does not listen yet."""
+    place = place or alone()
+    storage = await open_storage(
+        config.database.url.reveal(),
+        config.database.retention,
+        folder=_spool(config),
+        config=config_digest(config, secret),
+        aloud=place.number == 0,
+        workers=place.workers,
+    )
+    vault = Vault(secret)
+    catalog = await _catalog(config, vault, storage)
     upstream = HttpUpstream(os.environ)
     tokenizer = BpeTokenizer()
     admin: web.AppRunner | None = None
     if config.admin.token is not None:
-        admin = web.AppRunner(create_admin_app(config.admin.token, storage.requests), access_log=None)
+        app = create_admin_app(config.admin.token, storage.requests, Desk(catalog, vault), storage.desk)
+        admin = web.AppRunner(app, access_log=None)
         await admin.setup()
-    return Gateway(config, secret, storage, upstream, tokenizer, admin)
+    sharing = Sharing(Health(_breaker_rules(config)), config.redis.url, place)
+    gateway = Gateway(config, secret, storage, upstream, tokenizer, admin, sharing, catalog, place)
+    await sharing.open(gateway.serves)
+    return gateway
 
 
-def _world(upstream: HttpUpstream, health: Health, tokenizer: BpeTokenizer, ids: Callable[[], str]) -> World:
+def _spool(config: Config) -> Path | None:
+    return None if config.database.spool is None else Path(config.database.spool)
+
+
+async def _catalog(config: Config, vault: Vault, storage: Storage) -> LiveCatalog:
+    """The catalog of file and database; a database that cannot be read raises DatabaseUnusable."""
+    catalog = LiveCatalog(config, vault, storage.catalog)
+    try:
+        await catalog.load()
+    except TidegateError as error:
+        await storage.close()
+        raise DatabaseUnusable(f"{error.failure.message}: {error.failure.detail}") from error
+    for known in channel_secrets(catalog.state.config):
+        register_secret(known)
+    return catalog
+
+
+def channel_secrets(config: Config) -> list[Secret]:
+    """What the log must never show of channels."""
+    return [secret for channel in config.channels for secret in channel.secrets]
+
+
+def _world(
+    upstream: HttpUpstream,
+    sharing: Sharing,
+    storage: Storage,
+    tokenizer: BpeTokenizer,
+    ids: Callable[[], str],
+) -> World:
     return World(
         upstream=upstream,
-        health=health,
+        health=sharing.health,
         heartbeat=Heartbeat(asyncio.get_running_loop(), time.monotonic),
         clock=time.monotonic,
         wall=time.time,
         tokenizer=tokenizer,
+        books=storage.books,
+        limits=sharing.limits,
         new_id=ids,
     )
+
+
+def _opening_balances(config: Config) -> set[tuple[str, int]]:
+    """Account names with nano-USD."""
+    return {
+        (account.name, to_nano(account.balance) or 0)
+        for account in config.accounts
+        if account.balance is not None
+    }
+
+
+def _exchange(world: World, snapshot: Snapshot, storage: Storage) -> Exchange:
+    settlement = Settlement(storage.journal, storage.ownership, world.limits, time.monotonic, log_request)
+    return Exchange(world, snapshot, settlement, storage.ownership)
 
 
 def _snapshot(config: Config, secret: Secret) -> Snapshot:

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import uvloop
 from msgspec import structs
@@ -17,16 +18,19 @@ from msgspec import structs
 from tidegate.config import Config, ConfigError, load
 from tidegate.core.secret import Secret
 from tidegate.observe import logs
-from tidegate.wiring.gateway import Gateway, open_gateway, probe
+from tidegate.storage.database import DatabaseUnusable
+from tidegate.wiring.gateway import Gateway, channel_secrets, open_gateway, probe
 from tidegate.wiring.secret_file import own_secret
+from tidegate.wiring.sharing import Place, SharedMemory
 from tidegate.wiring.workers import supervise
 
 log = logging.getLogger(__name__)
 
 _BACKLOG = 4096
 _GC_THRESHOLD = 50_000
+_SWITCH_INTERVAL = 0.0005
 _RESTART_ONLY = ("database", "redis", "admin")
-_RESTART_ONLY_OF_SERVER = ("host", "port", "tls_cert", "tls_key", "secret")
+_RESTART_ONLY_OF_SERVER = ("host", "port", "tls_cert", "tls_key", "secret", "metrics_listen")
 
 
 def serve(config_path: Path, host: str | None, port: int | None, workers: int) -> int:
@@ -38,18 +42,27 @@ def serve(config_path: Path, host: str | None, port: int | None, workers: int) -
         log.warning("%s", warning)
     secret = own_secret(config.server.secret, config.database.url.reveal())
     sock = bind(host or config.server.host, config.server.port if port is None else port)
+    where = config.server.metrics_listen
+    metrics = None if where is None else bind(where.host, where.port)
     announce = ready_line(sock, tls=config.server.tls_cert is not None)
 
-    latest = _Latest(config, config_path)
+    latest, shared = _Latest(config, config_path), SharedMemory(workers)
 
-    def work(ready: Callable[[], None]) -> None:
-        uvloop.run(run(latest.config, config_path, secret, sock, ready))
+    def work(ready: Callable[[], None], number: int) -> None:
+        uvloop.run(run(latest.config, config_path, secret, sock, ready, shared.place(number), metrics))
+
+    def work_with_others(ready: Callable[[], None], number: int) -> None:
+        try:
+            work(ready, number)
+        except DatabaseUnusable as error:  # it is tried again, and again
+            log.error("a worker cannot start: %s", error)
+            raise SystemExit(1) from error
 
     if workers == 1:
-        work(announce)
+        work(announce, 0)
         return 0
     asyncio.run(probe(config))  # a mistake is told once and here, not by each worker
-    return supervise(workers, work, announce, latest.reread)
+    return supervise(workers, work_with_others, announce, latest.reread, shared.wipe)
 
 
 class _Latest:
@@ -117,12 +130,21 @@ def url_of(sock: socket.socket, *, tls: bool) -> str:
 
 
 async def run(
-    config: Config, path: Path | None, secret: Secret, sock: socket.socket, ready: Callable[[], None]
+    config: Config,
+    path: Path | None,
+    secret: Secret,
+    sock: socket.socket,
+    ready: Callable[[], None],
+    place: Place | None = None,
+    metrics: socket.socket | None = None,
 ) -> None:
-    """Serve on the socket until a signal says otherwise, then drain. `path` is read again on SIGHUP."""
+    """Serve on the socket until a signal says otherwise, then drain. `path` is read again on SIGHUP.
+
+    `place` is this process's among the workers; None: it is alone. `metrics` is a socket for them alone.
+    """
     for known in _secrets_of(config, secret):
         logs.register_secret(known)
-    gateway = await open_gateway(config, secret)
+    gateway = await open_gateway(config, secret, place)
     stop, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -130,8 +152,9 @@ async def run(
     if path is not None:
         loop.add_signal_handler(signal.SIGHUP, lambda: reload(gateway, path))
     try:
-        await gateway.listen(sock)
+        await gateway.listen(sock, metrics)
         calm_the_collector()
+        share_the_interpreter()
         ready()
         await stop.wait()
         log.info(
@@ -179,6 +202,15 @@ def _waiting(config: Config, running: Config) -> list[str]:
     ]
 
 
+def share_the_interpreter() -> None:
+    """Let the writer's thread have its turns beside a busy event loop.
+
+    It gives up the interpreter's lock at each statement and gets it back when the loop waits, or after this
+    interval. With Python's 5 ms a batch of eight statements could take 40 ms, and every hold in it.
+    """
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+
+
 def calm_the_collector() -> None:
     """What stands after the start lives for ever, so the collector need not look at it again."""
     gc.collect()
@@ -195,5 +227,7 @@ async def _first(*works: object) -> None:
 
 
 def _secrets_of(config: Config, own: Secret | None) -> list[Secret]:
-    known = [secret for channel in config.channels for secret in channel.secrets]
+    known = channel_secrets(config)
+    redis = config.redis.url
+    known += [] if redis is None else [redis, Secret(unquote(urlsplit(redis.reveal()).password or ""))]
     return [secret for secret in (*known, config.admin.token, own) if secret]

@@ -14,20 +14,28 @@ _RESTART_PAUSE = 1.0
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 _PASSED_ON = (*_ENDING, signal.SIGHUP)
 
-Work: TypeAlias = Callable[[Callable[[], None]], None]
-"""What a worker runs; it calls its argument when it accepts connections."""
+Work: TypeAlias = Callable[[Callable[[], None], int], None]
+"""What a worker runs: it calls the first argument when it accepts connections; the second is its number.
+
+Numbers begin at 0, and the one that replaces a worker takes over its number.
+"""
 
 
 def supervise(
-    workers: int, work: Work, announce: Callable[[], None], reread: Callable[[], None] = lambda: None
+    workers: int,
+    work: Work,
+    announce: Callable[[], None],
+    reread: Callable[[], None] = lambda: None,
+    mourn: Callable[[int], None] = lambda _: None,
 ) -> int:
     """Fork `workers` processes that run `work`; the exit code once all have ended.
 
     `announce` is called when all accept connections, `reread` at each SIGHUP, before the
     workers hear of it: what it changes holds for the workers that are started later. A worker
-    that dies is replaced; one that dies before it was ever ready ends them all.
+    that dies is replaced; one that dies before it was ever ready ends them all. `mourn` is
+    called with the number of a worker that has died, before it is replaced.
     """
-    crew = _Crew(work)
+    crew = _Crew(work, mourn)
 
     def pass_on_hangup(number: int, _frame: object) -> None:
         reread()
@@ -36,8 +44,8 @@ def supervise(
     for number in _ENDING:
         signal.signal(number, lambda got, _: crew.stop(got))
     signal.signal(signal.SIGHUP, pass_on_hangup)
-    for _ in range(workers):
-        crew.start()
+    for worker in range(workers):
+        crew.start(worker)
     if not crew.await_ready(workers):
         stopped = crew.stopping
         crew.stop(signal.SIGTERM)
@@ -48,16 +56,17 @@ def supervise(
 
 
 class _Crew:
-    """The running workers by process id."""
+    """The running workers: process id -> number."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, mourn: Callable[[int], None]) -> None:
         self._work = work
-        self._pids: set[int] = set()
+        self._mourn = mourn
+        self._pids: dict[int, int] = {}
         self._reader, self._writer = os.pipe()
         self._lifeline, self._grip = os.pipe()  # nobody writes: it ends when this process does
         self.stopping = False
 
-    def start(self) -> None:
+    def start(self, number: int) -> None:
         """Fork one worker, unless all are to stop."""
         # Held back meanwhile: a signal between the fork and the note of the id would miss the worker.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
@@ -66,24 +75,26 @@ class _Crew:
                 return
             pid = os.fork()
             if pid == 0:
-                self._be_worker()
-            self._pids.add(pid)
+                self._be_worker(number)
+            self._pids[pid] = number
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def _be_worker(self) -> NoReturn:
+    def _be_worker(self, number: int) -> NoReturn:
         code = 1
         try:
             # Ctrl-C goes to all of a terminal's group: a worker in it would be told twice, and hurry.
             os.setpgid(0, 0)
             os.close(self._grip)
             Thread(target=self._end_with_supervisor, daemon=True).start()
-            for number in _PASSED_ON:
-                signal.signal(number, signal.SIG_DFL)
+            for passed_on in _PASSED_ON:
+                signal.signal(passed_on, signal.SIG_DFL)
             # SIGHUP waits until the worker is ready: before, nothing answers it, and it would be the end.
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
-            self._work(self._tell_ready)
+            self._work(self._tell_ready, number)
             code = 0
+        except SystemExit as told:  # why has been told
+            code = told.code if isinstance(told.code, int) else 1
         except BaseException:
             log.exception("a worker failed")
         finally:
@@ -119,11 +130,13 @@ class _Crew:
                 pid, status = os.wait()
             except (ChildProcessError, InterruptedError):
                 continue
-            self._pids.discard(pid)
-            if not self.stopping:
+            number = self._pids.pop(pid, None)
+            if number is not None:
+                self._mourn(number)
+            if number is not None and not self.stopping:
                 log.error("worker %d ended with status %d and is replaced", pid, status)
                 time.sleep(_RESTART_PAUSE)
-                self.start()
+                self.start(number)
         self.reap_all()
         return 0
 
@@ -138,7 +151,7 @@ class _Crew:
             try:
                 os.kill(pid, number)
             except ProcessLookupError:
-                self._pids.discard(pid)
+                self._pids.pop(pid, None)
 
     def reap_all(self) -> None:
         """Wait until every worker has ended."""
@@ -149,9 +162,9 @@ class _Crew:
                 continue
             except ChildProcessError:
                 return
-            self._pids.discard(pid)
+            self._pids.pop(pid, None)
 
     def _dead(self) -> bool:
         pid, _ = os.waitpid(-1, os.WNOHANG)
-        self._pids.discard(pid)
+        self._pids.pop(pid, None)
         return pid != 0

@@ -21,7 +21,10 @@ def test_warnings_are_told_and_do_no_harm(tmp_path: Path) -> None:
     file = write(tmp_path, CHANNEL)
     result = check(file)
     assert result.exit_code == 0
-    assert result.stderr == f"{file}: warning: keys: no key is set, so nobody can call - add [[keys]]\n"
+    assert result.stderr == (
+        f"{file}: warning: keys: no key is set, so nobody can call but with those of the database"
+        " - add [[keys]], or make one with `tidegate keys create`\n"
+    )
     assert result.stdout == "good: 1 channel, 0 models, 0 keys, 1 warning\n"
 
 

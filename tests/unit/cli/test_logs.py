@@ -16,7 +16,7 @@ from tidegate.cli.exit_codes import Exit
 from tidegate.cli.logs import line, logs
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage.database import Database
-from tidegate.storage.journal import REQUESTS
+from tidegate.storage.items import REQUESTS
 from tidegate.storage.migrate import bring_up_to_date
 from tidegate.storage.writer import Writer
 
@@ -64,6 +64,7 @@ def test_a_line_says_what_one_wants_to_know() -> None:
         "2023-11-14T22:13:20.123Z  req_0  laptop  sonnet  main  200  completed  "
         "in=18  cache=0/0  out=12  first=412ms  total=5.32s"
     )
+    assert line(record(1, cost=447_000)).endswith("total=5.32s  cost=0.000447000")
     failed = record(
         1,
         key=None,
@@ -107,8 +108,9 @@ def test_the_database_of_the_config_is_read(
     ("arguments", "told"),
     [
         (("--config", "/no/such.toml"), "no such file"),
-        (("--database", "sqlite:////no/such.db"), "there is no database"),
-        (("--database", "postgresql://u:hunter2@h/db"), "PostgreSQL"),
+        (("--database", "sqlite:////no/such.db"), "there is no journal"),
+        (("--database", "postgresql://u:hunter2@127.0.0.1:1/db"), "check host and port"),
+        (("--database", "postgresql://u:hunter2%@h/db"), "not a PostgreSQL URL"),
         (("--database", "sqlite:///x.db", "--outcome", "fine"), "choose one of completed"),
         (("--database", "sqlite:///x.db", "--protocol", "grpc"), "choose one of chat"),
     ],

@@ -11,9 +11,11 @@ from aiohttp import web
 from aiohttp.web_request import BaseRequest
 from tests.unit.exchange.scene import SECRET, Scene, turns
 
+from tidegate.core.secret import Secret
 from tidegate.server.connection import ConnectionFactory
 from tidegate.server.directory import Directory
 from tidegate.server.endpoints import DataPlane, Rules
+from tidegate.server.metrics_page import MetricsPage
 
 AUTH = f"authorization: Bearer {SECRET}"
 
@@ -84,13 +86,17 @@ class Client:
 class Served:
     """A running data plane."""
 
-    def __init__(self, scene: Scene, rules: Rules) -> None:
+    def __init__(self, scene: Scene, rules: Rules, token: Secret | None, *, hidden: bool) -> None:
+        page = MetricsPage(lambda: "up 1\n", token)
         self.scene = scene
         self.ready = True
+        self.facts: dict[str, object] = {}
         self.clients: list[Client] = []
         self.ids = iter(f"{number:024}" for number in range(1000))
         self.other: web.Response | None = None
-        directory = Directory(scene.exchange, self._ready, 1_700_000_000)
+        directory = Directory(
+            scene.exchange, self._ready, 1_700_000_000, lambda: self.facts, None if hidden else page
+        )
         self.plane = DataPlane(scene.exchange, directory, rules, lambda: next(self.ids), self._others)
         self.factory = ConnectionFactory(
             self.plane,
@@ -147,8 +153,11 @@ RULES = Rules(max_body_bytes=10_000, body_timeout=5, cors_origins=("https://app.
 
 
 @asynccontextmanager
-async def served(scene: Scene, rules: Rules = RULES) -> AsyncIterator[Served]:
-    one = Served(scene, rules)
+async def served(
+    scene: Scene, rules: Rules = RULES, token: Secret | None = None, *, hidden: bool = False
+) -> AsyncIterator[Served]:
+    """`token` is for /metrics, which is not there if `hidden`."""
+    one = Served(scene, rules, token, hidden=hidden)
     server = await asyncio.get_running_loop().create_server(one.factory, "127.0.0.1", 0)
     one.port = server.sockets[0].getsockname()[1]
     try:

@@ -1,6 +1,7 @@
 """What a pipe puts on the wire, and what it holds back."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -226,3 +227,39 @@ def test_warnings_stand_beside_a_whole_answer_and_go_when_they_hold_no_more() ->
     other.warn(None)
     other.answer(200, [], b"{}")
     assert b"x-tidegate-warnings" not in bare.writes[0]
+
+
+def test_more_headers_stand_in_the_head_of_whatever_answer_comes() -> None:
+    beginnings: list[Callable[[TransportPipe], None]] = [
+        lambda pipe: pipe.write(EVENT),
+        lambda pipe: pipe.finish(EVENT),
+        lambda pipe: pipe.answer(200, [], b"{}"),
+        lambda pipe: pipe.answer(429, [("retry-after", "2")], b"{}"),
+    ]
+    for begin in beginnings:
+        pipe, wire = piped(headers=[("x-request-id", "req_1")])
+        pipe.add_headers([("x-ratelimit-limit-requests", "10")])
+        pipe.add_headers([("x-ratelimit-limit-tokens", "20"), ("x-ratelimit-remaining-tokens", "5")])
+        begin(pipe)
+        head, _, _ = wire.writes[0].partition(b"\r\n\r\n")
+        assert (
+            b"x-request-id: req_1\r\nx-ratelimit-limit-requests: 10\r\n"
+            b"x-ratelimit-limit-tokens: 20\r\nx-ratelimit-remaining-tokens: 5"
+        ) in head
+
+
+def test_headers_that_come_after_the_head_are_too_late() -> None:
+    pipe, wire = piped()
+    pipe.write(EVENT)
+    pipe.add_headers([("x-late", "1")])
+    pipe.finish(EVENT)
+    assert b"x-late" not in b"".join(wire.writes)
+
+
+def test_headers_of_one_answer_are_not_those_of_the_next() -> None:
+    told: Headers = [("x-request-id", "req_1")]
+    first, _ = piped(headers=told)
+    first.add_headers([("x-ratelimit-limit-requests", "10")])
+    second, wire = piped(headers=told)
+    second.answer(200, [], b"{}")
+    assert b"x-ratelimit" not in wire.writes[0]

@@ -51,6 +51,15 @@ async def test_it_is_not_ready_without_database_or_channels_or_while_it_drains(
         assert (await one.call("GET /healthz")).status == 200
 
 
+async def test_other_facts_are_told_and_it_is_ready_all_the_same() -> None:
+    async with served(Scene()) as one:
+        assert set((await one.call("GET /readyz")).json()) == {"status", "database", "channels", "draining"}
+        one.facts = {"redis": "away", "spool": 5}
+        reply = await one.call("GET /readyz")
+        assert (reply.status, reply.json()["status"]) == (200, "ready")
+        assert (reply.json()["redis"], reply.json()["spool"]) == ("away", 5)
+
+
 def locked(one: Served) -> None:
     """The key may use two models of three."""
     exchange = one.scene.exchange

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.unit.exchange.said import ASK, STREAM
 
 from tidegate.config import Config, load
@@ -44,7 +46,9 @@ def config(folder: Path, upstream: int, key: str = "sk-tg-1", more: str = "") ->
 
 
 @asynccontextmanager
-async def running(folder: Path, more: str = "") -> AsyncIterator[tuple[Gateway, int, Mute]]:
+async def running(
+    folder: Path, more: str = "", metrics: socket.socket | None = None
+) -> AsyncIterator[tuple[Gateway, int, Mute]]:
     mute = Mute()
     upstream = await asyncio.start_server(mute, "127.0.0.1", 0)
     gateway = await open_gateway(
@@ -52,7 +56,7 @@ async def running(folder: Path, more: str = "") -> AsyncIterator[tuple[Gateway, 
     )
     sock = bind("127.0.0.1", 0)
     try:
-        await gateway.listen(sock)
+        await gateway.listen(sock, metrics)
         yield gateway, sock.getsockname()[1], mute
     finally:
         await asyncio.wait_for(gateway.close(), 10)
@@ -92,6 +96,33 @@ async def test_it_serves_as_its_config_says_and_takes_another(tmp_path: Path) ->
         assert (await ask(port, f"POST {PATH}", ASK, key="sk-tg-2"))[0] == 413
 
 
+async def test_metrics_are_for_those_who_know_the_admin_token(tmp_path: Path) -> None:
+    async with running(tmp_path) as (_, port, mute):
+        assert b"tidegate_open_requests 0\n" in (await ask(port, "GET /metrics"))[1]
+        open_one = asyncio.get_running_loop().create_task(ask(port, f"POST {PATH}", ASK))
+        await accepted(mute, 1)
+        status, text = await ask(port, "GET /metrics")
+        assert status == 200
+        assert b"tidegate_open_requests 1\n" in text
+        assert b"tidegate_database_up 1\n" in text
+        assert b"tidegate_spool_rows 0\n" in text
+        assert b"redis" not in text
+        open_one.cancel()
+    async with running(tmp_path, ADMIN) as (_, port, _):
+        assert (await ask(port, "GET /metrics"))[0] == 401
+        assert (await ask(port, "GET /metrics", key="admin-token-1"))[0] == 200
+
+
+async def test_metrics_with_a_port_of_their_own_are_only_there(tmp_path: Path) -> None:
+    listen = '[server]\nmetrics_listen = "127.0.0.1:0"\n'
+    sock = bind("127.0.0.1", 0)
+    async with running(tmp_path, listen + ADMIN, metrics=sock) as (_, port, _):
+        assert (await ask(port, "GET /metrics", key="admin-token-1"))[0] == 404
+        own = sock.getsockname()[1]
+        assert b"tidegate_database_up 1\n" in (await ask(own, "GET /metrics"))[1]
+        assert (await ask(own, "GET /readyz"))[0] == 404
+
+
 async def test_the_admin_api_is_there_only_with_a_token(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, port, _):
         assert (await ask(port, "GET /admin/v1/requests", key="admin-token-1"))[0] == 404
@@ -126,3 +157,12 @@ async def test_closing_with_a_request_open_still_writes_its_row(tmp_path: Path) 
         await left
     async with running(tmp_path, ADMIN) as (_, port, _):
         assert await outcomes(port) == ["client_closed"]
+
+
+async def test_the_spool_is_where_the_config_says(tmp_path: Path) -> None:
+    settings = config(tmp_path, 9)
+    place = tmp_path / "elsewhere" / "spool"
+    database = structs.replace(settings.database, spool=str(place))
+    gateway = await open_gateway(structs.replace(settings, database=database), Secret("own"))
+    assert list(place.glob("*.lock"))
+    await gateway.close()

@@ -19,7 +19,7 @@ workers._RESTART_PAUSE = {pause}
 def tell(*words):
     os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 
-def work(ready):
+def work(ready, mine):
     got = []
     def note(number, _):
         got.append(number)
@@ -28,7 +28,7 @@ def work(ready):
         signal.signal(number, note)
     {before}
     ready()
-    tell("worker", os.getpid())
+    tell("worker", os.getpid(), mine)
     while not set(got) & {{signal.SIGTERM, signal.SIGINT}}:
         time.sleep(0.005)
     time.sleep(0.05)
@@ -36,7 +36,10 @@ def work(ready):
 def reread():
     tell("reread")
 
-sys.exit(workers.supervise({count}, work, lambda: tell("announced"), reread))
+def mourn(number):
+    tell("mourned", number)
+
+sys.exit(workers.supervise({count}, work, lambda: tell("announced"), reread, mourn))
 """
 
 
@@ -179,3 +182,18 @@ def test_a_hangup_is_read_here_first_and_passed_on() -> None:
         one.process.terminate()
         one.rest()
         assert one.process.wait(10) == 0
+
+
+def test_a_worker_that_is_replaced_hands_its_number_on() -> None:
+    with crew(3) as one:
+        pids = one.pids(3)
+        one.until(lambda lines: "announced" in lines)
+        numbers = dict(line.split()[1:] for line in one.lines if line.startswith("worker"))
+        assert sorted(numbers.values()) == ["0", "1", "2"]
+        os.kill(pids[1], signal.SIGKILL)
+        number = numbers[str(pids[1])]
+        one.pids(4)
+        mourned = one.lines.index(f"mourned {number}")
+        [replaced] = [line for line in one.lines if line.startswith("worker")][3:]
+        assert replaced.split()[2] == number
+        assert mourned < one.lines.index(replaced), "what it left behind is gone before the next begins"

@@ -55,7 +55,10 @@ def stream(
     except BadUrl as error:
         raise Complaint(str(error), mend="correct --base-url or TIDEGATE_BASE_URL") from error
     screen = Screen(protocol, PipedConsole(soft_wrap=True), raw=raw, show_reasoning=not no_reasoning)
-    raise typer.Exit(_show(asked, protocol, _credential(key), screen))
+    channel = Channel(
+        name="stream", protocol=protocol, base_url=asked.base_url, api_key=_credential(key), models={}
+    )
+    raise typer.Exit(converse(asked, channel, screen))
 
 
 def _credential(text: str) -> Secret:
@@ -77,7 +80,8 @@ def _object(text: str) -> dict[str, object]:
     return value
 
 
-def _show(asked: Question, protocol: Protocol, key: Secret, screen: Screen) -> Exit:
+def converse(asked: Question, channel: Channel, screen: Screen) -> Exit:
+    """Ask on a channel and show the stream; the result is the command's exit code."""
     from tidegate.upstream.client import HttpUpstream  # late for `--help`, early for the clock
 
     started = time.monotonic()
@@ -85,7 +89,6 @@ def _show(asked: Question, protocol: Protocol, key: Secret, screen: Screen) -> E
     def elapsed() -> float:
         return time.monotonic() - started
 
-    channel = Channel(name="stream", protocol=protocol, base_url=asked.base_url, api_key=key, models={})
     try:
         outcome = asyncio.run(_ask(HttpUpstream, asked, channel, screen, elapsed))
     except KeyboardInterrupt:

@@ -1,0 +1,100 @@
+"""`tidegate channels`: lists channels, and tries one out."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec import structs
+
+from tidegate.cli.complaint import Complaint
+from tidegate.cli.configured import DEFAULT_CONFIG, ConfigOption, DatabaseOption, JsonOption
+from tidegate.cli.desk import at_desk_with_credentials
+from tidegate.cli.lists import print_json, print_table
+from tidegate.cli.stream.asking import question
+from tidegate.cli.stream.command import converse
+from tidegate.cli.stream.screen import PipedConsole, Screen
+from tidegate.core.protocol import Protocol
+from tidegate.routing.catalog import Channel
+from tidegate.routing.names import is_pattern
+
+if TYPE_CHECKING:
+    from tidegate.managed.desk import Desk
+
+app = typer.Typer(no_args_is_help=True, help="Channels: list, test.")
+
+PROMPT = "Say hello in one word."
+_MOST_TOKENS = 64
+_ANY_ADDRESS = "http://channel.invalid"
+
+
+@app.command("list")
+def list_channels(
+    as_json: JsonOption = False, config: ConfigOption = DEFAULT_CONFIG, database: DatabaseOption = None
+) -> None:
+    """List channels: what they speak, where they are, what they serve."""
+    from tidegate.admin.catalog_json import entry_json  # late: `--help` need not load it
+    from tidegate.storage.catalog import Kind
+
+    async def work(desk: "Desk") -> list[dict[str, object]]:
+        return [entry_json(entry, desk.doubts(entry)) for entry in await desk.entries(Kind.CHANNELS)]
+
+    rows = at_desk_with_credentials(config, database, work)
+    if as_json:
+        print_json(rows)
+        return
+    columns = ("name", "managed_by", "protocol", "base_url", "models", "priority", "problem")
+    heads = ("NAME", "IN", "PROTOCOL", "BASE URL", "MODELS", "PRIORITY", "PROBLEM")
+    print_table(heads, ([_words(row.get(column)) for column in columns] for row in rows))
+
+
+@app.command("test")
+def try_channel(
+    name: Annotated[str, typer.Argument(help="The channel's name.")],
+    model: Annotated[
+        str | None, typer.Option(help="A public model name of the channel; its first one unless told.")
+    ] = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    database: DatabaseOption = None,
+) -> None:
+    """Send a small request to the channel itself, and say whether its stream ended with its end mark."""
+    from tidegate.protocols.registry import dialect_of  # late, as above
+    from tidegate.storage.catalog import Kind, NotThere
+
+    async def work(desk: "Desk") -> Channel:
+        entry = await desk.entry(Kind.CHANNELS, name)
+        if entry is None:
+            raise NotThere(name)
+        if not isinstance(entry.value, Channel):
+            raise Complaint(f"{name}: {entry.problem}")
+        return entry.value
+
+    channel = at_desk_with_credentials(config, database, work)
+    upstream_model = _upstream_model(channel, model)
+    print(f"{channel.name}: {channel.protocol.value}, {upstream_model}")
+    asked = question(channel.protocol, _ANY_ADDRESS, upstream_model, PROMPT, _extra(channel.protocol))
+    asked = structs.replace(asked, base_url=channel.base_url, path=dialect_of(channel.protocol).path)
+    screen = Screen(channel.protocol, PipedConsole(soft_wrap=True), raw=False, show_reasoning=True)
+    raise typer.Exit(converse(asked, channel, screen))
+
+
+def _upstream_model(channel: Channel, model: str | None) -> str:
+    """What the upstream calls the model."""
+    if model is None:
+        exact = [upstream for public, upstream in channel.models.items() if not is_pattern(public)]
+        if not exact:
+            raise Complaint("the channel serves patterns only", mend="name a model with --model")
+        return exact[0]
+    from tidegate.routing.catalog import Catalog  # late, as above
+
+    found = Catalog([channel]).candidates(model, channel.protocol)
+    if not found:
+        raise Complaint(f"the channel does not serve {model!r}", mend="look at `tidegate channels list`")
+    return found[0].upstream_model
+
+
+def _extra(protocol: Protocol) -> dict[str, object]:
+    """A low limit where the protocol demands one; elsewhere its name depends on the model."""
+    return {"max_tokens": _MOST_TOKENS} if protocol is Protocol.MESSAGES else {}
+
+
+def _words(value: object) -> object:
+    return list(value) if isinstance(value, dict) else value
