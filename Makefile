@@ -2,17 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NODE_DIR := tests/contract/node
-TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/fuzz
+TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/fuzz tests/simulation
 FUZZ_SECONDS ?= 60
+SEEDS ?= 20000
 JOBS ?= 2
 
 .NOTPARALLEL:
-.PHONY: help setup setup-node demo ci lint test fuzz bench lock fmt clean
+.PHONY: help setup setup-node demo ci lint test fuzz simulate bench lock fmt clean
 
 help:
 	@echo "make demo   gateway and simulated provider on this machine, with a ready key (ARGS=\"--port 9000\")"
 	@echo "make ci     every check and every test"
 	@echo "make fuzz   a minute of spoilt streams and requests (ARGS=\"--seed 7 --seconds 600\")"
+	@echo "make simulate  thousands of stories on a virtual clock (ARGS=\"--seed 7\" tells one)"
 	@echo "make bench  the measurements, side by side with other proxies"
 	@echo "make setup  the environment in .venv, from requirements.lock"
 	@echo "make fmt    format and mend what ruff can mend"
@@ -50,6 +52,9 @@ test: setup setup-node
 fuzz: setup
 	@echo "==> fuzz: $(FUZZ_SECONDS) seconds"
 	@PYTHONPATH=src $(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) $(ARGS)
+
+simulate: setup
+	@PYTHONPATH=src $(BIN)/python -m tests.simulation --fresh --seeds $(SEEDS) --jobs $(JOBS) $(ARGS)
 
 bench: setup
 	@$(BIN)/python -m bench $(ARGS)

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.harness import pairs, settings
+from tests.harness import pairs, settings, till
+from tests.harness.databases import File, Server, Site
 from tests.harness.gateway import Gateway, free_port
+from tests.harness.postgres_server import PostgresServer
 from tests.harness.stage import Stage
 from tests.harness.upstream import ScriptedUpstream
 
@@ -19,6 +21,37 @@ def upstream() -> Iterator[ScriptedUpstream]:
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """The PostgreSQL of this test process. Tests take `postgres`."""
+    server = PostgresServer()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer) -> Iterator[PostgresServer]:
+    """The same, running before and after the test, whatever the test does to it."""
+    yield postgres_server
+    postgres_server.start()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """A database for one test, which runs on both kinds."""
+    if request.param == "sqlite":
+        yield File(tmp_path)
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    site = Server(server)
+    yield site
+    server.start()
+    server.drop(site.name)
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +80,21 @@ def crossing(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactor
     finally:
         running.stop()
     check_log(running)
+
+
+@pytest.fixture(scope="session")
+def priced(upstream: ScriptedUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[till.Till]:
+    """One gateway for the tests of money, whose accounts they make; its log and books must stay clean."""
+    folder = tmp_path_factory.mktemp("priced")
+    running = Gateway(till.priced(free_port(), str(folder), upstream.base), folder)
+    try:
+        running.wait_ready()
+        yield till.Till(Stage(running, upstream))
+        assert running.process.poll() is None, f"the gateway died:\n{running.log[-3000:]}"
+    finally:
+        running.stop()
+    check_log(running)
+    till.check_books(running)
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def demo() -> Iterator[Demo]:
 
 
 def test_there_is_something_to_paste() -> None:
-    assert (len(REQUESTS), len(PROGRAMS), len(CONFIGS)) == (10, 2, 2)
+    assert (len(REQUESTS), len(PROGRAMS), len(CONFIGS)) == (10, 2, 3)
 
 
 @pytest.mark.parametrize("command", REQUESTS)
@@ -137,3 +137,29 @@ def test_its_programs_can_be_pasted_into_a_python_prompt(demo: Demo) -> None:
         )
         assert "Error" not in done.stderr, done.stderr
         assert done.stdout.count("This is the simulated provider") == answers, done.stdout + done.stderr
+
+
+def test_the_readmes_accounts_and_keys_are_made_as_it_says(tmp_path: Path) -> None:
+    page = ROOT / "README.md"
+    served = [block for block in blocks(page, "toml") if "[[channels]]" in block]
+    (tmp_path / "tidegate.toml").write_text(served[0])
+    [block] = [block for block in blocks(page, "sh") if "tidegate accounts create" in block]
+    tidegate = str(Path(sys.executable).with_name("tidegate"))
+    environ = os.environ | dict.fromkeys(re.findall(r'"env:(\w+)"', served[0]), "sk-tg-0123456789")
+    printed = {}
+    for command in block.strip().splitlines():
+        words = command.partition("#")[0].split()
+        done = subprocess.run(
+            [tidegate, *words[1:]],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=WITHIN,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        printed[words[1], words[2]] = done.stdout + done.stderr
+    assert "sk-tg-" in printed["keys", "create"]
+    assert "25.00" in printed["accounts", "credit"]
+    assert "add up" in printed["ledger", "verify"]

@@ -164,9 +164,17 @@ class Gateway:
         async with self.open(side, body, key=key, extra=extra, target=target, within=within) as reply:
             return await reply.finish(within)
 
-    async def admin(self, target: str, token: str | None = settings.ADMIN, method: str = "GET") -> Reply:
-        headers = [] if token is None else [("authorization", f"Bearer {token}")]
-        return await fetch(self.port, method, f"/admin/v1/{target}", headers)
+    async def admin(
+        self,
+        target: str,
+        token: str | None = settings.ADMIN,
+        method: str = "GET",
+        body: Json | bytes | None = None,
+        extra: Headers = (),
+    ) -> Reply:
+        headers = [*extra] if token is None else [("authorization", f"Bearer {token}"), *extra]
+        content = json.dumps(body).encode() if isinstance(body, dict) else body
+        return await fetch(self.port, method, f"/admin/v1/{target}", headers, content)
 
     async def rows(self, query: str) -> list[Any]:
         """Rows of the journal as the list gives them, newest first."""

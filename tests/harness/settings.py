@@ -28,7 +28,7 @@ QUICK_FIRST, QUICK_IDLE = 0.5, 1.5
 """Seconds without a useful event, and between two events, after which a `q…` model has stalled."""
 
 
-def channel(name: str, tag: str, base: str, models: list[str], **extra: object) -> Config:
+def channel(name: str, tag: str, base: str, models: list[str] | dict[str, str], **extra: object) -> Config:
     """One channel; `base` is the address without the protocol's `/v1`."""
     protocol = {"chat": "chat", "resp": "responses", "msgs": "messages"}[tag]
     return {

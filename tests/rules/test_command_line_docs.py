@@ -18,6 +18,16 @@ ROOT_COMMAND: Any = get_command(app)
 COMMANDS: dict[str, Any] = ROOT_COMMAND.commands
 
 
+def parameters(command: Any) -> list[Any]:
+    """Those of the command, and of the commands in it where it is a group."""
+    return [*command.params, *(one for inner in subcommands(command).values() for one in inner.params)]
+
+
+def subcommands(command: Any) -> dict[str, Any]:
+    found: dict[str, Any] = getattr(command, "commands", {})
+    return found
+
+
 def test_every_command_has_a_section_and_every_section_a_command() -> None:
     assert set(SECTIONS) == set(COMMANDS)
 
@@ -26,7 +36,7 @@ def test_every_option_and_argument_is_described_in_its_section() -> None:
     missing = [
         (command, word)
         for command, parsed in COMMANDS.items()
-        for parameter in parsed.params
+        for parameter in parameters(parsed)
         for word in (*parameter.opts, *parameter.secondary_opts)
         if word != "--help"
         and not re.search(rf"`[^`]*{re.escape(word)}\b[^`]*`", SECTIONS[command], re.IGNORECASE)
@@ -37,7 +47,7 @@ def test_every_option_and_argument_is_described_in_its_section() -> None:
 def test_no_section_describes_an_option_that_is_gone() -> None:
     known = {
         command: {
-            word for parameter in parsed.params for word in (*parameter.opts, *parameter.secondary_opts)
+            word for parameter in parameters(parsed) for word in (*parameter.opts, *parameter.secondary_opts)
         }
         for command, parsed in COMMANDS.items()
     }
@@ -49,12 +59,22 @@ def test_no_section_describes_an_option_that_is_gone() -> None:
     ]
 
 
+def test_every_command_of_a_group_is_described_in_its_section() -> None:
+    missing = [
+        (command, inner)
+        for command, parsed in COMMANDS.items()
+        for inner, its in subcommands(parsed).items()
+        if f"`tidegate {command} {inner}" not in SECTIONS[command] or not its.help
+    ]
+    assert not missing
+
+
 def test_every_command_and_option_has_a_help_text() -> None:
     assert not [command for command, parsed in COMMANDS.items() if not parsed.help]
     assert not [
         (command, parameter.name)
         for command, parsed in COMMANDS.items()
-        for parameter in parsed.params
+        for parameter in parameters(parsed)
         if not parameter.help
     ]
 
