@@ -13,7 +13,7 @@ import msgspec
 from bench.dialects import PATHS
 from bench.report import report
 from bench.requests import measured
-from bench.run import Plan, cores, run_all
+from bench.run import Found, Plan, cores, run_all
 from bench.targets import NAMES, versions
 from bench.workloads import FULL, QUICK, quick
 
@@ -50,11 +50,11 @@ def main() -> None:
         sys.exit(f"unknown: {', '.join(sorted(unknown))}; targets: {_TARGETS}; workloads: {_ALL}")
     plan = Plan(workloads, targets, wanted.protocol, target_core, load_core)
     with tempfile.TemporaryDirectory(prefix="tidegate-bench-") as folder:
-        results, missing = run_all(plan, Path(folder))
+        found = run_all(plan, Path(folder))
     requests = measured(target_core) if "tidegate" in targets else {}
-    found = report(workloads, results, missing, requests)
-    print(_heading(plan, quick_look=wanted.quick), found, sep="\n\n")
-    kept = _keep(plan, results, missing, requests)
+    tables = report(workloads, found, requests)
+    print(_heading(plan, quick_look=wanted.quick), tables, sep="\n\n")
+    kept = _keep(plan, found, requests)
     print(f"\n{time.monotonic() - began:.0f} s; figures kept in bench/results/{kept.name}")
 
 
@@ -67,15 +67,16 @@ def _heading(plan: Plan, *, quick_look: bool) -> str:
     return f"{title}\n\n{found}; {where}{alone}. In brackets: more than the mock alone."
 
 
-def _keep(plan: Plan, results: object, missing: object, requests: object) -> Path:
+def _keep(plan: Plan, found: Found, requests: object) -> Path:
     _RESULTS.mkdir(exist_ok=True)
     path = _RESULTS / time.strftime("%Y%m%d-%H%M%S.json")
     told = {
         "plan": plan,
         "versions": versions(),
-        "results": results,
+        "results": found.results,
+        "books": found.books,
         "requests": requests,
-        "missing": missing,
+        "missing": found.missing,
     }
     path.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1))
     return path

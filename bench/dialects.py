@@ -13,6 +13,9 @@ STAMP_WIDTH = 16
 WAIT_WIDTH = 8
 """After it, behind a slash: how long the mock let the first event wait for its turn, in microseconds."""
 
+INPUT_TOKENS = 48
+"""What the mock says that a request's prompt has; its output has a token for each counted event."""
+
 PATHS = {"chat": "/v1/chat/completions", "responses": "/v1/responses", "messages": "/v1/messages"}
 END_MARKS = {
     "chat": b"data: [DONE]",
@@ -107,9 +110,9 @@ def _chat(model: str, events: int, word: str) -> _Told:
         return _frame({**shell, "choices": [choice], "usage": None}, named=False)
 
     usage = {
-        "prompt_tokens": 48,
+        "prompt_tokens": INPUT_TOKENS,
         "completion_tokens": events,
-        "total_tokens": 48 + events,
+        "total_tokens": INPUT_TOKENS + events,
         "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
     }
@@ -128,7 +131,7 @@ def _chat(model: str, events: int, word: str) -> _Told:
 
 
 def _messages(model: str, events: int, word: str) -> _Told:
-    usage = {"input_tokens": 48, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    usage = {"input_tokens": INPUT_TOKENS, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     message: dict[str, Any] = {
         "id": "msg_01XFDUDYJgAACzvnptvVoYEL",
         "type": "message",
@@ -198,11 +201,11 @@ def _responses(model: str, events: int, word: str) -> _Told:
         return {"id": item_id, "type": "message", "status": status, "role": "assistant", "content": parts}
 
     usage = {
-        "input_tokens": 48,
+        "input_tokens": INPUT_TOKENS,
         "input_tokens_details": {"cached_tokens": 0},
         "output_tokens": events,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": 48 + events,
+        "total_tokens": INPUT_TOKENS + events,
     }
     going = {**shell, "status": "in_progress", "output": [], "usage": None}
     done = {**shell, "status": "completed", "output": [item("completed", part(text))], "usage": usage}

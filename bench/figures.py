@@ -16,6 +16,7 @@ _SUMMED = (
     "target_by_ticks",
     "mock",
     "load",
+    "databases",
     "others",
 )
 
@@ -35,6 +36,8 @@ class Figures(Struct, frozen=True):
     cpu_ms_per_request: float | None
     cpu_share: float
     """Of one core, in percent."""
+    database_ms_per_request: float | None
+    """CPU of the target's own database servers; None where it has none."""
     cpu_share_by_ticks: float
     """The same from utime + stime of /proc, as a check."""
     kib_per_stream: float | None
@@ -42,6 +45,12 @@ class Figures(Struct, frozen=True):
     """From the mock's write to the client's read."""
     first: Spread
     """From the request to the first event, less the wait that the mock's pace makes."""
+    admission: Spread
+    """From the request to the upstream's receipt of it."""
+    held_back: int
+    """Requests that the load generator could not send in time."""
+    rounds_us_per_event: tuple[float, ...]
+    """CPU per event of each round by itself, in the order of the rounds."""
     started: int
     whole: int
     broken: dict[str, int]
@@ -51,6 +60,7 @@ class Figures(Struct, frozen=True):
     events_per_read: float | None
     mock_share: float
     load_share: float
+    database_share: float
     others_share: float
     """What others used of the target's core, in percent."""
     lateness: Lateness
@@ -72,10 +82,14 @@ def gather(target: str, tallies: Sequence[Tally], lateness: Lateness) -> Figures
         cpu_us_per_event=cpu / events / 1e3 if events and measured else None,
         cpu_ms_per_request=cpu / total["requests"] / 1e6 if total["requests"] and measured else None,
         cpu_share=100 * cpu / window,
+        database_ms_per_request=_each(total["databases"], total["requests"], 1e6) or None,
         cpu_share_by_ticks=100 * total["target_by_ticks"] / window,
         kib_per_stream=grown / held if held and measured else None,
         event=_spread([value for tally in tallies for value in tally.latency_us]),
         first=_spread([value for tally in tallies for value in tally.first_us]),
+        admission=_spread([value for tally in tallies for value in tally.admission_us]),
+        held_back=sum(tally.held_back for tally in tallies),
+        rounds_us_per_event=tuple(_each(tally.target, tally.events, 1e3) for tally in tallies),
         started=sum(tally.started for tally in tallies),
         whole=sum(tally.whole for tally in tallies),
         broken=broken,
@@ -85,9 +99,14 @@ def gather(target: str, tallies: Sequence[Tally], lateness: Lateness) -> Figures
         events_per_read=events / total["reads"] if total["reads"] else None,
         mock_share=100 * total["mock"] / window,
         load_share=100 * total["load"] / window,
+        database_share=100 * total["databases"] / window,
         others_share=100 * total["others"] / window,
         lateness=lateness,
     )
+
+
+def _each(nanoseconds: int, times: int, unit: float) -> float:
+    return nanoseconds / times / unit if times else 0.0
 
 
 def _spread(values: list[int]) -> Spread:

@@ -22,7 +22,7 @@ def judge(results: Results, requests: Requests) -> list[list[str]]:
         15.0,
         "{0:.1f} ms",
     )
-    for figure, reach, measure, most, form in (*_GOALS, *_crossing_goals(), request):
+    for figure, reach, measure, most, form in (*_GOALS, *_crossing_goals(), request, *_ACCOUNTING):
         value = measure(results)
         if value is None:
             rows.append([figure, reach, "–", "not measured"])
@@ -41,8 +41,8 @@ def _figure(results: Results, workload: str, target: str, name: str) -> float | 
     return None if value is None else float(value)
 
 
-def _own(workload: str, name: str) -> _Measure:
-    return lambda results: _figure(results, workload, "tidegate", name)
+def _own(workload: str, name: str, target: str = "tidegate") -> _Measure:
+    return lambda results: _figure(results, workload, target, name)
 
 
 def _crossing_goals() -> Iterator[_Goal]:
@@ -55,10 +55,10 @@ def _crossing_goals() -> Iterator[_Goal]:
         yield f"{figure}, 16 streams", "≤ 1/40 of LiteLLM", slow, 1 / 40, "1/{1:.0f}"
 
 
-def _share_of(workload: str, other: str, name: str) -> _Measure:
+def _share_of(workload: str, other: str, name: str, mine: str = "tidegate") -> _Measure:
     def measure(results: Results) -> float | None:
-        mine, theirs = (_figure(results, workload, target, name) for target in ("tidegate", other))
-        return mine / theirs if mine is not None and theirs else None
+        ours, theirs = (_figure(results, workload, target, name) for target in (mine, other))
+        return ours / theirs if ours is not None and theirs else None
 
     return measure
 
@@ -68,6 +68,20 @@ def _added_first_ms(results: Results) -> float | None:
     if not ours or not theirs or ours.first.p50 is None or theirs.first.p50 is None:
         return None
     return (ours.first.p50 - theirs.first.p50) / 1000
+
+
+def _admission_p99_ms(target: str) -> _Measure:
+    def measure(results: Results) -> float | None:
+        found = results.get("admission", {}).get(target)
+        return found.admission.p99 / 1000 if found and found.admission.p99 is not None else None
+
+    return measure
+
+
+def _seconds_per_request(results: Results) -> float | None:
+    """Of one worker on one core that has as much to do as it can."""
+    rate = _figure(results, "accounts", "accounts", "requests_per_second")
+    return 1 / rate if rate else None
 
 
 def _not_whole(results: Results) -> float | None:
@@ -80,6 +94,54 @@ def _unequal(results: Results) -> float | None:
     theirs = _figure(results, "paced16", "litellm", "cpu_us_per_event")
     return mine / theirs if mine is not None and theirs else None
 
+
+_COST = "cpu_ms_per_request"
+_ACCOUNTING: tuple[_Goal, ...] = (
+    ("accounts, CPU per request", "≤ 0.6 ms", _own("accounts", _COST, "accounts"), 0.6, "{0:.3f} ms"),
+    (
+        "accounts on PostgreSQL and Redis, CPU per request",
+        "≤ 0.8 ms",
+        _own("accounts", _COST, "cluster"),
+        0.8,
+        "{0:.3f} ms",
+    ),
+    ("accounts, requests a second on one core", "≥ 800", _seconds_per_request, 1 / 800, "{1:.0f}"),
+    (
+        "accounts, CPU per request",
+        "≤ 1/30 of LiteLLM",
+        _share_of("accounts", "litellm", _COST, "accounts"),
+        1 / 30,
+        "1/{1:.0f}",
+    ),
+    ("admission at 60 % of the capacity, p99", "≤ 10 ms", _admission_p99_ms("accounts"), 10.0, "{0:.1f} ms"),
+    (
+        "the same on PostgreSQL and Redis",
+        "≤ 10 ms",
+        _admission_p99_ms("cluster"),
+        10.0,
+        "{0:.1f} ms",
+    ),
+    *(
+        (
+            f"{load}, two workers, CPU per request",
+            "≤ 1.15 × one worker",
+            _share_of(load, "accounts", _COST, "pair"),
+            1.15,
+            "{0:.2f} ×",
+        )
+        for load in ("accounts", "admission")
+    ),
+    *(
+        (
+            "paced with accounts, CPU per event",
+            f"≤ 1.05 × {than}",
+            _share_of("pacedaccounts", other, "cpu_us_per_event", "accounts"),
+            1.05,
+            "{0:.2f} ×",
+        )
+        for other, than in (("bare", "without"), ("before", "before there were any"))
+    ),
+)
 
 _GOALS: tuple[_Goal, ...] = (
     (

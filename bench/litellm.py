@@ -15,6 +15,8 @@ from bench.workloads import Workload
 
 _PACKAGE = "litellm[proxy]"
 _INSTALL_SECONDS = 600
+_PRICE = {"input_cost_per_token": 3e-6, "output_cost_per_token": 15e-6, "cache_read_input_token_cost": 3e-7}
+"""For the workloads in which the gateway has prices too."""
 
 
 def _home() -> Path:
@@ -58,7 +60,11 @@ def version() -> str | None:
 def configure(folder: Path, mock_port: int, workloads: Sequence[Workload]) -> Path:
     """Writes the configuration (JSON is YAML) and returns its path."""
     models = [
-        {"model_name": f"bench-{load.name}", "litellm_params": _upstream(load, mock_port)}
+        {
+            "model_name": f"bench-{load.name}",
+            "litellm_params": _upstream(load, mock_port),
+            "model_info": _PRICE if load.ours == "accounts" else {},
+        }
         for load in workloads
     ]
     config = {

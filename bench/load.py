@@ -3,10 +3,12 @@
 import gc
 import heapq
 import os
+import random
 import select
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Sequence
 from enum import Enum
 
 import msgspec
@@ -39,6 +41,8 @@ class Job(Struct, frozen=True):
     """Process ids under measurement; empty: the mock alone is called."""
     mock: int
     target_core: int
+    databases: list[int]
+    """Of the target, with what descends from them; empty: it has none of its own."""
 
 
 class Tally(Struct, frozen=True):
@@ -53,6 +57,7 @@ class Tally(Struct, frozen=True):
     target_by_ticks: int
     mock: int
     load: int
+    databases: int
     others: int
     """What everyone but the target used of the target's core."""
     rss_before_kib: int
@@ -68,6 +73,10 @@ class Tally(Struct, frozen=True):
     """From the mock's write to the read, per event, sampled evenly."""
     first_us: list[int]
     """From the request to the first counted event, less what the mock let it wait for its turn."""
+    admission_us: list[int]
+    """From the request to the mock's receipt of it."""
+    held_back: int
+    """Requests that could not be sent when their time had come, because all connections were in use."""
 
 
 def _request(job: Job) -> bytes:
@@ -102,10 +111,15 @@ class Load:
         self._resting: list[tuple[int, int]] = []
         self._latencies: list[int] = []
         self._firsts: list[int] = []
+        self._admissions: list[int] = []
         self._broken: Counter[str] = Counter()
         self._events = self._reads = self._requests = 0
         self._started = self._whole = self._keepalives = self._live = 0
         self._stage = _Stage.BEFORE
+        self._chance = random.Random(self._load.name)  # the same arrivals for every target
+        self._next_at = time.monotonic_ns()
+        self._due = self._held_back = 0
+        self._idle: deque[Stream] = deque()
 
     def run(self) -> Tally:
         """Warm up, measure, let what is open end."""
@@ -119,15 +133,18 @@ class Load:
         after = self._look()
         seen = (self._events, self._reads, self._requests, self._live)
         latencies = self._latencies[:: max(1, len(self._latencies) // _SAMPLES)]
-        firsts = list(self._firsts)
+        firsts, admissions = list(self._firsts), list(self._admissions)
+        held_back = self._held_back
         rss_during = meter.rss_kib(job.target)
         self._stage = _Stage.AFTER
         self._serve_until(time.monotonic() + load.longest + 5, to_the_end=True)
         for stream in self._streams.values():
             if stream.phase in (Phase.HEAD, Phase.BODY) and stream.started_at:
                 self._broken["did not end in time"] += 1
-        target, mock, own = (later - earlier for earlier, later in zip(before[:3], after[:3], strict=True))
-        earlier, later = before[3], after[3]
+        target, mock, own, databases = (
+            later - earlier for earlier, later in zip(before[:4], after[:4], strict=True)
+        )
+        earlier, later = before[4], after[4]
         return Tally(
             window=later.at - earlier.at,
             events=seen[0],
@@ -137,6 +154,7 @@ class Load:
             target_by_ticks=later.by_ticks - earlier.by_ticks,
             mock=mock,
             load=own,
+            databases=databases,
             others=max(0, later.core_busy - earlier.core_busy - target),
             rss_before_kib=rss_before,
             rss_during_kib=rss_during,
@@ -147,32 +165,53 @@ class Load:
             keepalives=self._keepalives,
             latency_us=latencies,
             first_us=firsts,
+            admission_us=admissions,
+            held_back=held_back,
         )
 
-    def _look(self) -> tuple[int, int, int, meter.Reading]:
-        reading = meter.read(self._job.target, self._job.target_core)
-        return reading.processes, meter.cpu_ns(self._job.mock), time.process_time_ns(), reading
+    def _look(self) -> tuple[int, int, int, int, meter.Reading]:
+        job = self._job
+        reading = meter.read(job.target, job.target_core)
+        servers = meter.families_ns(job.databases)
+        return reading.processes, meter.cpu_ns(job.mock), time.process_time_ns(), servers, reading
 
     def _start_counting(self) -> None:
         self._stage = _Stage.MEASURING
         self._events = self._reads = self._requests = 0
+        self._held_back = 0
         self._latencies.clear()
-        if self._load.arrival is Arrival.LOOP:
+        if self._load.arrival is not Arrival.HELD:
             self._firsts.clear()
+            self._admissions.clear()
 
     def _serve_until(self, end: float, *, to_the_end: bool = False) -> None:
         opened_at = time.monotonic()
         while (now := time.monotonic()) < end:
             if self._stage is not _Stage.AFTER:
-                self._open(now - opened_at)
-                self._wake()
+                self._begin(now - opened_at)
             elif to_the_end and not self._live:
                 return
-            for fd, _ in self._poll.poll(self._patience(end - now)):
+            for fd, _ in self._readable(self._patience(end - now)):
                 self._read(self._streams[fd])
+
+    def _begin(self, passed: float) -> None:
+        """Ask what is to be asked by now."""
+        if self._load.arrival is Arrival.RATE:
+            self._arrive()
+        else:
+            self._open(passed)
+            self._wake()
+
+    def _readable(self, patience: float) -> Sequence[tuple[int, int]]:
+        if self._load.arrival is not Arrival.RATE:
+            return self._poll.poll(patience)
+        select.select((self._poll,), (), (), patience)  # to the microsecond; epoll counts in milliseconds
+        return self._poll.poll(0)
 
     def _patience(self, left: float) -> float:
         """How long nothing has to be done but to read, in seconds."""
+        if self._load.arrival is Arrival.RATE and self._stage is not _Stage.AFTER:
+            return max(0.0, min(0.05, left, (self._next_at - time.monotonic_ns()) / 1e9))
         if self._stage is _Stage.BEFORE and self._load.ramp:
             return min(_STEP_MS / 1000, left)
         if self._resting:
@@ -190,6 +229,22 @@ class Load:
         for _ in range(missing):
             if not self._open_one() or time.monotonic_ns() > until:
                 return
+
+    def _arrive(self) -> None:
+        """What is due goes out on the connection that has been idle longest, else on a new one."""
+        now = time.monotonic_ns()
+        came = 0
+        while self._next_at <= now:
+            self._next_at += int(self._chance.expovariate(self._load.rate) * 1e9)
+            came += 1
+        self._due += came
+        while self._due and (self._idle or len(self._streams) < self._load.streams):
+            if self._idle:
+                self._ask(self._idle.popleft())
+            elif self._broken.total() > _TOO_MANY_BROKEN or not self._open_one():
+                break
+            self._due -= 1
+        self._held_back += min(came, self._due)
 
     def _open_one(self) -> bool:
         try:
@@ -223,6 +278,7 @@ class Load:
             self._reads += 1
             if silent_before:
                 self._firsts.append(stream.spoke_after)
+                self._admissions.append(stream.admitted_after)
         if stream.phase in (Phase.WHOLE, Phase.BROKEN):
             self._ended(stream)
 
@@ -239,6 +295,8 @@ class Load:
             self._poll.unregister(stream.fd)
             del self._streams[stream.fd]
             stream.close()
+        elif load.arrival is Arrival.RATE:
+            self._idle.append(stream)
         elif load.arrival is Arrival.LOOP and self._stage is not _Stage.AFTER:
             heapq.heappush(self._resting, (time.monotonic_ns() + int(load.pause * 1e9), stream.fd))
 

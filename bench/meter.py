@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,6 +39,15 @@ def cpu_ns(pid: int) -> int:
     return time.clock_gettime_ns((~pid << 3) | 2)
 
 
+def families_ns(pids: Sequence[int]) -> int:
+    """CPU time of the processes and all that descend from them now; those that come and go are let go."""
+    total = 0
+    for pid in (member for first in pids for member in family(first)):
+        with suppress(OSError):
+            total += cpu_ns(pid)
+    return total
+
+
 def rss_kib(pids: Sequence[int]) -> int:
     """Resident memory, added up."""
     return sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids) * _PAGE_KIB
@@ -48,7 +58,8 @@ def family(pid: int) -> list[int]:
     found = [pid]
     for parent in found:
         children = Path(f"/proc/{parent}/task/{parent}/children")
-        found += [int(child) for child in children.read_text().split()]
+        with suppress(OSError):  # it has just ended
+            found += [int(child) for child in children.read_text().split()]
     return found
 
 

@@ -2,9 +2,9 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
+from bench import debian
 from bench.process import NotStarted
 
 SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
@@ -47,20 +47,8 @@ http {{
 
 def program() -> str:
     """Installs Debian's package where that is possible. Raises NotStarted else."""
-    if not shutil.which("nginx", path=SEARCH) and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("==> apt-get install nginx")
-        for argv in (
-            ["apt-get", "update"],
-            ["apt-get", "install", "-y", "--no-install-recommends", "nginx-light"],
-        ):
-            subprocess.run(
-                argv,
-                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=300,
-                check=False,
-            )
+    if not shutil.which("nginx", path=SEARCH):
+        debian.install("nginx-light")
     found = shutil.which("nginx", path=SEARCH)
     if found is None:
         raise NotStarted("nginx is not installed (Debian: apt-get install nginx-light)")

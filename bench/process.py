@@ -21,7 +21,7 @@ class NotStarted(Exception):
 
 
 class Process:
-    """A child that dies with the benchmark. Its output goes to `log`."""
+    """A child that dies with the benchmark. Its output goes to `log`; it works in the log's folder."""
 
     def __init__(
         self, argv: Sequence[str], core: int, log: Path, environment: Mapping[str, str] | None = None
@@ -34,6 +34,7 @@ class Process:
                 stdout=output,
                 stderr=output,
                 env={**os.environ, **(environment or {})},
+                cwd=log.parent,
                 start_new_session=True,
             )
 

@@ -18,14 +18,15 @@ import msgspec
 
 from bench.dialects import PATHS
 from bench.figures import gather
+from bench.gateway import VARIANTS
 from bench.mock import Lateness
 from bench.process import on_core
 from bench.run import Bench, Plan, cores
-from bench.targets import Target
+from bench.site import Target
 from bench.workloads import FULL, Arrival, Workload
 
 _ROOT = Path(__file__).parent.parent
-_WAITING = ("_worker (concurrent", "Condition.wait (threading", "Event.wait (threading")
+_WAITING = ("_worker (concurrent", "Condition.wait (threading", "Event.wait (threading", "Batches._pace (")
 _RATE = 997
 """Samples per second: no divisor of what else ticks."""
 
@@ -41,7 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tidegate-profile-") as folder:
         bench = Bench(plan, Path(folder))
         try:
-            with bench.ready("tidegate", load) as target:
+            with bench.ready(wanted.target, load) as target:
                 stacks = _profiled(bench, target, load, load_core, native=wanted.native)
         finally:
             bench.close()
@@ -53,6 +54,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Profiles the gateway under one workload of the benchmark.")
     parser.add_argument("--workload", default="paced", choices=[load.name for load in FULL])
+    parser.add_argument("--target", default="tidegate", choices=list(VARIANTS), help="(default: %(default)s)")
     parser.add_argument("--protocol", default="chat", choices=tuple(PATHS))
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--top", type=int, default=40, help="lines per table (default: %(default)s)")
@@ -71,7 +73,7 @@ def _profiled(bench: Bench, target: Target, load: Workload, load_core: int, *, n
             spy,
             "record",
             "--pid",
-            str(target.pids[0]),
+            str(target.pids[-1]),
             "--rate",
             str(_RATE),
             "--format",
@@ -85,7 +87,7 @@ def _profiled(bench: Bench, target: Target, load: Workload, load_core: int, *, n
         recorder.start()
         tally = bench.load(target, load)
         recorder.join()
-        found = gather("tidegate", [tally], Lateness(0, 0, 0, 0, 0, 0))
+        found = gather(target.name, [tally], Lateness(0, 0, 0, 0, 0, 0))
         costs = f"{found.cpu_us_per_event} µs per event, {found.cpu_ms_per_request} ms per request"
         print(f"under the profiler: {costs}")
         counts: Counter[str] = Counter()

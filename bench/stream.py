@@ -26,6 +26,7 @@ class Stream:
         "_rest",
         "_seen",
         "_tail",
+        "admitted_after",
         "events",
         "fd",
         "keepalives",
@@ -54,7 +55,7 @@ class Stream:
         self._tail = b""
         self.events = self.reads = self.keepalives = 0
         self.marked = False
-        self.spoke_after = 0
+        self.spoke_after = self.admitted_after = 0
         self.why = ""
 
     def ask(self, request: bytes) -> None:
@@ -90,7 +91,8 @@ class Stream:
             return b""
         self._rest = b""
         if not head.startswith(b"HTTP/1.1 200") or b"transfer-encoding: chunked" not in head.lower():
-            self._break(f"not a stream: {(head + blank + body)[:300]!r}")
+            status = head.partition(b"\r\n")[0]
+            self._break(f"not a stream: {status!r}, {body[:250]!r}")
             return b""
         self.phase = Phase.BODY
         return body
@@ -147,9 +149,14 @@ class Stream:
         return found
 
     def _note_first(self, text: bytes, now: int) -> None:
-        """From the request to the first event, in microseconds, less what the mock let it wait on purpose."""
-        wait = text.find(MARK) + len(MARK) + STAMP_WIDTH + 1
-        self.spoke_after = (now - self.started_at) // 1000 - int(text[wait : wait + WAIT_WIDTH])
+        """From the request to the first event, less what the mock let it wait on purpose; and to the mock's
+        receipt of the request. In microseconds.
+        """
+        stamp = text.find(MARK) + len(MARK)
+        wait = stamp + STAMP_WIDTH + 1
+        waited = int(text[wait : wait + WAIT_WIDTH])
+        self.spoke_after = (now - self.started_at) // 1000 - waited
+        self.admitted_after = int(text[stamp : stamp + STAMP_WIDTH]) - waited - self.started_at // 1000
 
     def _break(self, why: str) -> None:
         self.phase = Phase.BROKEN

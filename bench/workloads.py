@@ -11,6 +11,8 @@ class Arrival(Enum):
 
     LOOP = "loop"
     """Every connection asks again as soon as its answer has ended."""
+    RATE = "rate"
+    """Requests begin by chance, so many a second, whether or not earlier ones have been answered."""
     HELD = "held"
     """Every connection asks once, and all stay open."""
 
@@ -37,6 +39,12 @@ class Workload(Struct, frozen=True):
     """Between two requests of one connection."""
     rounds: int = 1
     """The targets take turns this often, so that a slow minute of the machine meets all of them."""
+    rate: float = 0.0
+    """Requests per second; RATE only. Not known in advance: set for each run."""
+    of_capacity: float = 0.0
+    """RATE only: that part of what one connection after another gets out of the target, see `Bench`."""
+    ours: str = "tidegate"
+    """The target that is compared with the others."""
     crosses: tuple[str, str] | None = None
     """Protocols of upstream and client where they differ; None: both are that of the run."""
     word: str = ""
@@ -100,6 +108,53 @@ def _crossings() -> Iterator[Workload]:
             word=_WORD,
         )
 
+
+ACCOUNTING = (
+    Workload(
+        "accounts",
+        "short, with each request held, limited, charged and journalled",
+        Arrival.LOOP,
+        32,
+        5,
+        0.001,
+        ("bare", "accounts", "pair", "cluster", "litellm"),
+        warm_up=0.7,
+        rounds=2,
+        seconds=3.5,
+        ours="accounts",
+    ),
+    Workload(
+        "admission",
+        "the same at 60 % of the capacity, requests begin by chance",
+        Arrival.RATE,
+        256,
+        5,
+        0.001,
+        ("direct", "bare", "barepair", "accounts", "pair", "cluster"),
+        warm_up=0.7,
+        rounds=2,
+        seconds=3,
+        of_capacity=0.6,
+        ours="accounts",
+    ),
+    Workload(
+        "pacedaccounts",
+        "paced, with and without accounting",
+        Arrival.LOOP,
+        64,
+        100,
+        0.02,
+        ("before", "bare", "accounts"),
+        ramp=2.0,
+        warm_up=0.5,
+        rounds=3,
+        seconds=3,
+        ours="accounts",
+    ),
+)
+"""What keeping accounts costs. `bare` has no prices, a postpaid account and no limits; what is open is still
+noted in the database before its upstream is called, as a crash must not lose it. `before` did not do that.
+"""
 
 FULL = (
     Workload(
@@ -189,6 +244,7 @@ FULL = (
         seconds=10,
     ),
     *_crossings(),
+    *ACCOUNTING,
 )
 
 WARM = Workload(
