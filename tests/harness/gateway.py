@@ -33,7 +33,14 @@ def free_port() -> int:
 
 def environment() -> dict[str, str]:
     """What a process of the product gets: the source tree, and the secrets that the config names."""
-    return os.environ | settings.ENVIRONMENT | {"PYTHONPATH": str(_ROOT / "src")}
+    return (
+        os.environ
+        | settings.ENVIRONMENT
+        | {
+            "PYTHONPATH": str(_ROOT / "src"),
+            "PYTHONFAULTHANDLER": "1",  # SIGABRT makes it write where it is
+        }
+    )
 
 
 class Gateway:
@@ -68,14 +75,24 @@ class Gateway:
             log.seek(self._log_start)
             return log.read().decode(errors="replace")
 
-    def wait_ready(self, within: float = 20.0) -> "Gateway":
+    def wait_ready(self, within: float = 60.0) -> "Gateway":
         deadline = time.monotonic() + within
         while not (match := _READY.search(self.log)):
             assert self.process.poll() is None, f"the gateway ended at start:\n{self.log[-3000:]}"
-            assert time.monotonic() < deadline, f"not ready within {within} s:\n{self.log[-3000:]}"
+            if time.monotonic() >= deadline:
+                raise AssertionError(f"not ready within {within} s:\n{self._last_words()[-20_000:]}")
             time.sleep(0.02)
         assert int(match.group(2)) == self.port
         return self
+
+    def _last_words(self) -> str:
+        """The log, with the stacks of all threads of all its processes, which end with this."""
+        for pid in (*self.workers(), self.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGABRT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        return self.log
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
