@@ -22,7 +22,7 @@ from tidegate.storage.database import DatabaseUnusable
 from tidegate.wiring.gateway import Gateway, channel_secrets, open_gateway, probe
 from tidegate.wiring.secret_file import own_secret
 from tidegate.wiring.sharing import Place, SharedMemory
-from tidegate.wiring.workers import supervise
+from tidegate.wiring.workers import supervise, wait_until_alone
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ def serve(config_path: Path, host: str | None, port: int | None, workers: int) -
         work(announce, 0)
         return 0
     asyncio.run(probe(config))  # a mistake is told once and here, not by each worker
+    wait_until_alone()
     return supervise(workers, work_with_others, announce, latest.reread, shared.wipe)
 
 

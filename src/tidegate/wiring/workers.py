@@ -5,12 +5,15 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 from threading import Thread
 from typing import NoReturn, TypeAlias
 
 log = logging.getLogger(__name__)
 
 _RESTART_PAUSE = 1.0
+_TASKS = Path("/proc/self/task")
+_MOMENT = 0.1
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 _PASSED_ON = (*_ENDING, signal.SIGHUP)
 
@@ -19,6 +22,20 @@ Work: TypeAlias = Callable[[Callable[[], None], int], None]
 
 Numbers begin at 0, and the one that replaces a worker takes over its number.
 """
+
+
+def wait_until_alone(tasks: Path = _TASKS, patience: float = 2.0) -> None:
+    """Return when this process has one thread, for `patience` seconds at most.
+
+    A thread that is just ending holds locks of the C library. A fork would copy them locked, and in the copy
+    nobody would ever open them.
+    """
+    ends_at = time.monotonic() + patience
+    if not tasks.is_dir():  # no Linux: nobody tells, so they get a moment
+        time.sleep(_MOMENT)
+        return
+    while len(list(tasks.iterdir())) > 1 and time.monotonic() < ends_at:
+        time.sleep(0.001)
 
 
 def supervise(

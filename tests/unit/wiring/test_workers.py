@@ -4,11 +4,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tidegate.wiring.workers import wait_until_alone
 
 SRC = Path(__file__).parents[3] / "src"
 FRAME = """
@@ -197,3 +201,18 @@ def test_a_worker_that_is_replaced_hands_its_number_on() -> None:
         [replaced] = [line for line in one.lines if line.startswith("worker")][3:]
         assert replaced.split()[2] == number
         assert mourned < one.lines.index(replaced), "what it left behind is gone before the next begins"
+
+
+def test_before_a_fork_every_other_thread_is_gone(tmp_path: Path) -> None:
+    wait_until_alone()
+    assert len(list(Path("/proc/self/task").iterdir())) >= 1
+    ended = threading.Thread(target=lambda: None)
+    ended.start()
+    ended.join()
+    wait_until_alone(tmp_path)
+    for name in ("1", "2"):
+        (tmp_path / name).mkdir()
+    begun = time.monotonic()
+    wait_until_alone(tmp_path, patience=0.01)
+    assert time.monotonic() - begun >= 0.01, "two threads are waited for"
+    wait_until_alone(tmp_path / "none")
