@@ -64,7 +64,7 @@ fmt: setup
 	@$(BIN)/ruff format .
 
 lock: setup
-	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	@$(BIN)/uv pip compile pyproject.toml --extra tracing --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet \
 		$(if $(UPGRADE),--upgrade) --output-file requirements.lock
 
