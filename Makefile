@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NODE_DIR := tests/contract/node
-TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/fuzz tests/simulation
+TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/browser tests/fuzz tests/simulation
 FUZZ_SECONDS ?= 60
 SEEDS ?= 20000
 JOBS ?= 2
