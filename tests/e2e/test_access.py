@@ -273,11 +273,11 @@ async def test_the_row_has_the_contracts_members(stage: Stage) -> None:
         *("id", "created_at", "key", "account", "protocol", "stream", "model", "channel", "status"),
         *("outcome", "finish_reason", "first_token_ms", "duration_ms", "input_tokens", "cost"),
         *("cache_read_tokens", "cache_write_tokens", "output_tokens", "usage_source", "error"),
-        *("warnings", "attempts", "items"),
+        *("warnings", "attempts", "items", "skipped", "user_agent"),
     }
     assert set(row) == members
     attempt = {"channel", "upstream_model", "status", "outcome", "error", "started_at", "duration_ms"}
-    attempt.add("upstream_cost")
+    attempt |= {"upstream_cost", "reason", "failure_kind", "connected_ms", "first_byte_ms", "first_event_ms"}
     assert set(row["attempts"][0]) == attempt
     assert row["created_at"].endswith("Z")
     assert json.dumps(row["error"]) == "null"

@@ -182,6 +182,23 @@ async def test_b102_with_a_second_channel_the_caller_sees_only_that(far: Stage) 
     assert row["attempts"][0]["status"] is None
 
 
+async def test_the_row_tells_each_attempt_s_way_in_time(far: Stage) -> None:
+    """A connection that is made is timed, one from the pool takes no time, one that fails has none."""
+    for _ in range(2):
+        assert (await far.gateway.call(CHAT, CHAT.request("second", stream=False))).status == 200
+    fresh = (await far.gateway.rows("model=trusted"))[-1]["attempts"][-1]
+    refused, pooled = (await far.gateway.rows("model=second"))[0]["attempts"]
+    assert 0 < fresh["connected_ms"] < fresh["first_byte_ms"] < fresh["duration_ms"]
+    assert (refused["failure_kind"], refused["connected_ms"], refused["first_byte_ms"]) == (
+        "upstream",
+        None,
+        None,
+    )
+    assert refused["reason"] == "priority 9, weight 1, of the caller's protocol"
+    assert (pooled["failure_kind"], pooled["connected_ms"], pooled["first_event_ms"]) == (None, None, None)
+    assert 0 < pooled["first_byte_ms"] < pooled["duration_ms"]
+
+
 async def test_a_connection_that_is_not_made_in_time_is_a_504(far: Stage) -> None:
     """The peer takes the TCP connection and never says a word of TLS."""
     reply = await far.gateway.call(CHAT, CHAT.request("mute", stream=False), within=5)

@@ -141,8 +141,8 @@ def a_turn_is_not_handed_back(patch: pytest.MonkeyPatch) -> None:
 def an_attempt_is_not_noted(patch: pytest.MonkeyPatch) -> None:
     tries = Tries._noted
 
-    async def faulty(self: Tries, prepared: Any, *, may_repair: bool) -> Any:
-        told = await tries(self, prepared, may_repair=may_repair)
+    async def faulty(self: Tries, prepared: Any, reason: str, *, may_repair: bool) -> Any:
+        told = await tries(self, prepared, reason, may_repair=may_repair)
         if len(self.story.attempts) > 1:
             self.story.attempts.pop(0)
         return told

@@ -21,6 +21,7 @@ from tidegate.admin.openapi_parts import (
     ref,
     structure,
 )
+from tidegate.core.failure import Kind
 from tidegate.storage.pages import OUTCOMES, PROTOCOLS
 
 
@@ -42,6 +43,7 @@ def document() -> Schema:
             "schemas": {
                 "Request": _request_schema(),
                 "Attempt": _attempt_schema(),
+                "Skipped": structure({"channel": TEXT, "upstream_model": TEXT, "why": TEXT}),
                 "Item": structure({"name": TEXT, "quantity": COUNT, "price": TEXT, "amount": TEXT}),
                 "RequestPage": page_of("Request", "before"),
                 **openapi_catalog.schemas(),
@@ -112,6 +114,8 @@ def _request_schema() -> Schema:
             ),
             "warnings": list_of(TEXT),
             "attempts": list_of(ref("Attempt")),
+            "skipped": list_of(ref("Skipped")),
+            "user_agent": or_null(TEXT),
         }
     )
 
@@ -127,5 +131,10 @@ def _attempt_schema() -> Schema:
             "started_at": TIME,
             "duration_ms": MILLISECONDS,
             "upstream_cost": or_null(AMOUNT),
+            "reason": or_null(TEXT, "Why this channel."),
+            "failure_kind": or_null({"enum": [kind.value for kind in Kind]}),
+            "connected_ms": or_null(MILLISECONDS, "Null: a pooled connection was used, or none stood."),
+            "first_byte_ms": or_null(MILLISECONDS, "To the head of the answer."),
+            "first_event_ms": or_null(MILLISECONDS, "To the first useful event of a stream."),
         }
     )

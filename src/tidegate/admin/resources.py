@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.exchange.ports import AttemptRecord, RequestRecord, SkippedRecord
 from tidegate.ledger.entries import Item
 from tidegate.ledger.money import usd
 from tidegate.storage.pages import Page
@@ -31,7 +31,7 @@ def request_json(record: RequestRecord) -> dict[str, object]:
         "status": record.status,
         "outcome": record.outcome,
         "finish_reason": record.finish_reason,
-        "first_token_ms": None if record.first_token_ms is None else round(record.first_token_ms, 3),
+        "first_token_ms": _milliseconds(record.first_token_ms),
         "duration_ms": round(record.duration_ms, 3),
         "input_tokens": record.input_tokens,
         "cache_read_tokens": record.cache_read_tokens,
@@ -43,6 +43,8 @@ def request_json(record: RequestRecord) -> dict[str, object]:
         "error": _error_json(record),
         "warnings": list(record.warnings),
         "attempts": [_attempt_json(attempt) for attempt in record.attempts],
+        "skipped": [_skipped_json(skipped) for skipped in record.skipped],
+        "user_agent": record.user_agent,
     }
 
 
@@ -67,7 +69,20 @@ def _attempt_json(attempt: AttemptRecord) -> dict[str, object]:
         "started_at": iso_time(attempt.started_at),
         "duration_ms": round(attempt.duration_ms, 3),
         "upstream_cost": None if attempt.upstream_cost is None else usd(attempt.upstream_cost),
+        "reason": attempt.reason,
+        "failure_kind": attempt.failure_kind,
+        "connected_ms": _milliseconds(attempt.connected_ms),
+        "first_byte_ms": _milliseconds(attempt.first_byte_ms),
+        "first_event_ms": _milliseconds(attempt.first_event_ms),
     }
+
+
+def _skipped_json(skipped: SkippedRecord) -> dict[str, object]:
+    return {"channel": skipped.channel, "upstream_model": skipped.upstream_model, "why": skipped.why}
+
+
+def _milliseconds(told: float | None) -> float | None:
+    return None if told is None else round(told, 3)
 
 
 def _item_json(item: Item) -> dict[str, object]:

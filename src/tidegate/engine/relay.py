@@ -186,7 +186,7 @@ class Relay:
 
     def _in_the_usual_course(self) -> bool:
         progress = self._progress
-        return progress.phase is Phase.SPOKEN and progress.first_useful_at is not None
+        return progress.phase is Phase.SPOKEN and progress.useful_at is not None
 
     def _take(self, said: Said, frame: Frame, now: float, out: list[bytes]) -> None:
         self._note(said, now)
@@ -217,8 +217,7 @@ class Relay:
                 self._progress.heard_at = self._progress.reasoning_at = now
             case Said.PROGRESS:
                 self._progress.heard_at = self._progress.reasoning_at = now
-                if self._progress.first_useful_at is None:
-                    self._progress.first_useful_at = now
+                self._progress.note_useful(now)
             case Said.FINISH:
                 self._progress.heard_at = self._progress.finished_at = now
             case Said.NOISE | Said.END | Said.ERROR | Said.BROKEN | Said.SPOILT | Said.DROPPED:
@@ -228,8 +227,7 @@ class Relay:
         return self.watcher.failure or _upstream(otherwise)
 
     def _speak(self, frame: Frame, now: float, out: list[bytes]) -> None:
-        if self._progress.first_useful_at is None:
-            self._progress.first_useful_at = now
+        self._progress.note_useful(now)
         if self._progress.phase is not Phase.SPOKEN:
             self._commit(out)
         out.append(self.watcher.outgoing(frame))

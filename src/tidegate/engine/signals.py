@@ -45,11 +45,20 @@ class Progress(Struct):
     finished_at: float | None = None
     """Chat: when the last awaited finish reason came."""
     first_useful_at: float | None = None
+    useful_at: float | None = None
+    """The first useful event of this attempt."""
 
     def begin_attempt(self, now: float) -> None:
         """Another channel takes over: what the last one had begun does not count."""
         self.attempt_at = self.heard_at = now
-        self.reasoning_at = self.finished_at = None
+        self.reasoning_at = self.finished_at = self.useful_at = None
+
+    def note_useful(self, now: float) -> None:
+        """A useful event came."""
+        if self.useful_at is None:
+            self.useful_at = now
+            if self.first_useful_at is None:
+                self.first_useful_at = now
 
     def wait_for_client(self, now: float) -> None:
         """The client is behind and the upstream is held: neither is silent, so no limit runs."""

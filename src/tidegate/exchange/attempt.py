@@ -15,6 +15,7 @@ from tidegate.engine.relay import Relay
 from tidegate.engine.signals import Phase, Progress
 from tidegate.exchange.heartbeat import LONGEST_SLEEP
 from tidegate.exchange.ports import Call, ClientPipe
+from tidegate.exchange.trying import Marks
 
 MAX_REFUSAL = 65_536
 """Bytes of an error body that are read; the rest cannot matter."""
@@ -26,7 +27,7 @@ ReadRefusal: TypeAlias = Callable[[int, Mapping[str, str], bytes], Failure]
 
 
 class Refusal:
-    """Collects an answer with a status other than 2xx."""
+    """Collects an answer with a status other than 2xx; `marks` tells when the attempt got how far."""
 
     def __init__(self, read: ReadRefusal) -> None:
         self._read = read
@@ -36,10 +37,12 @@ class Refusal:
         self.status: int | None = None
         self.accepted = False
         """Whether the upstream took the request (2xx)."""
+        self.marks = Marks()
 
     def begin(self, status: int, headers: Mapping[str, str], now: float) -> None:
         """The head of an answer came."""
         self.status = status
+        self.marks.first_byte_at = now
         self.accepted = 200 <= status < 300
         self._headers = headers
         if self.told:
@@ -112,6 +115,10 @@ class StreamAttempt:
             self._call = None
             self._pipe.attach(None)
             self.relay.release()
+
+    def on_connected(self) -> None:
+        """See `Sink`."""
+        self.refusal.marks.connected_at = self._clock()
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         """See `Sink`."""
@@ -251,6 +258,10 @@ class WholeAttempt:
             raise
         finally:
             self._call = None
+
+    def on_connected(self) -> None:
+        """See `Sink`."""
+        self.refusal.marks.connected_at = self._clock()
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         """See `Sink`."""

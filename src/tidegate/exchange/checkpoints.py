@@ -105,6 +105,8 @@ def _id(stream: Stream) -> str:
 def _record(stream: Stream, told: Told) -> RequestRecord:
     story = stream.request.story
     story.first_useful_at = stream.progress.first_useful_at
+    if story.trying is not None:
+        story.trying.marks.first_event_at = stream.progress.useful_at
     watcher = stream.watcher
     record = story.interrupted(
         stream.request.world.clock(), told, produced=lambda: 0 if watcher is None else watcher.spoken

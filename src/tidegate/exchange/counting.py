@@ -12,6 +12,7 @@ from tidegate.exchange.ports import ClientPipe
 from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
 from tidegate.exchange.tries import outcome_of
+from tidegate.exchange.trying import Trying
 from tidegate.exchange.whole import attempt_of, fetch
 from tidegate.protocols.loose import decoded, mapping
 from tidegate.routing.plan import Plan
@@ -40,7 +41,7 @@ class Counting(Struct, kw_only=True):
             prepared = self.request.preparer.prepare(planned.candidate)
             if isinstance(prepared, Failure):
                 continue
-            match await self._once(prepared, self.request.refusal(prepared)):
+            match await self._once(prepared, self.request.refusal(prepared), planned.why):
                 case Refuse(failure) if failure.status in (400, 413, 422):
                     refusal = failure
                 case _:  # any other end leaves it to the tokenizer
@@ -56,9 +57,15 @@ class Counting(Struct, kw_only=True):
             )
             pipe.answer(200, [ESTIMATED], json.encode({"input_tokens": tokens}))
 
-    async def _once(self, prepared: Prepared, refusal: Refusal) -> Ended:
+    async def _once(self, prepared: Prepared, refusal: Refusal, reason: str) -> Ended:
         world, story = self.request.world, self.request.story
-        started, started_at = world.clock(), world.wall()
+        trying = Trying(
+            candidate=prepared.candidate,
+            reason=reason,
+            started=world.clock(),
+            started_at=world.wall(),
+            marks=refusal.marks,
+        )
         ended: Ended | None = None
         try:
             received = await fetch(self.request, prepared, attempt_of(self.request, refusal))
@@ -70,12 +77,11 @@ class Counting(Struct, kw_only=True):
                 ended = Complete()
         finally:
             story.add_attempt(
-                prepared.candidate,
+                trying,
+                world.clock(),
                 outcome=outcome_of(ended, repaired=False),
                 status=refusal.status,
                 failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
-                started_at=started_at,
-                duration=world.clock() - started,
             )
         return ended
 

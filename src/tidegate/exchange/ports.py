@@ -32,6 +32,9 @@ class Sink(Protocol):
     After `Call.cancel` or `Call.finish` nothing more is pushed.
     """
 
+    def on_connected(self) -> None:
+        """A fresh connection stands, TLS included; not told where a pooled one was free."""
+
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         """The final status line and headers (1xx are skipped); names in lower case, the last value wins."""
 
@@ -109,6 +112,24 @@ class AttemptRecord(Struct, frozen=True, kw_only=True):
     duration_ms: float
     upstream_cost: int | None = None
     """The channel's own cost in nano-USD; None where the channel has no price or nothing was accepted."""
+    reason: str | None = None
+    """Why this channel and why now; None in rows of earlier versions."""
+    failure_kind: str | None = None
+    """The name of the failure's kind; None where nothing failed."""
+    connected_ms: float | None = None
+    """From the attempt's start until a fresh connection stood; None: a pooled one was used, or none stood."""
+    first_byte_ms: float | None = None
+    """From the attempt's start until the head of the answer came."""
+    first_event_ms: float | None = None
+    """From the attempt's start until the first useful event of a stream came."""
+
+
+class SkippedRecord(Struct, frozen=True, kw_only=True):
+    """A channel that was left out, as the row tells it."""
+
+    channel: str
+    upstream_model: str
+    why: str
 
 
 class RequestRecord(Struct, frozen=True, kw_only=True):
@@ -143,6 +164,10 @@ class RequestRecord(Struct, frozen=True, kw_only=True):
     """What the account pays, in nano-USD."""
     items: tuple[Item, ...] = ()
     """The lines that come to `cost`."""
+    skipped: tuple[SkippedRecord, ...] = ()
+    """Channels that were left out, at most 16."""
+    user_agent: str | None = None
+    """What the caller's program calls itself, cleaned and at most 200 characters."""
 
 
 class Journal(Protocol):

@@ -7,10 +7,11 @@ from msgspec import Struct, field, structs
 from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
 from tidegate.core.usage import Usage
-from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.exchange.ports import AttemptRecord, RequestRecord, SkippedRecord
 from tidegate.exchange.tab import Tab, with_cost
-from tidegate.ledger.entries import NO_CHARGE
-from tidegate.routing.catalog import Candidate, Key
+from tidegate.exchange.trying import Trying
+from tidegate.ledger.entries import NO_CHARGE, Charge
+from tidegate.routing.catalog import Key
 
 
 class Incoming(Struct, frozen=True, kw_only=True):
@@ -31,6 +32,9 @@ class Told(Struct, frozen=True, kw_only=True):
     source: str
 
 
+MOST_SKIPPED = 16
+_LONGEST_AGENT = 200
+_LONGEST_WHY = 300
 NOTHING = Told(usage=Usage(), source="none")
 KILLED = ("api_error", "stream_interrupted", "the gateway was killed while the request ran")
 """Type, code and message in the row that a killed process leaves."""
@@ -39,14 +43,6 @@ KILLED = ("api_error", "stream_interrupted", "the gateway was killed while the r
 def nothing_produced() -> int:
     """No byte of output."""
     return 0
-
-
-class Trying(Struct, frozen=True):
-    """An attempt under way: times are monotonic and Unix seconds."""
-
-    candidate: Candidate
-    started: float
-    started_at: float
 
 
 class Story(Struct, kw_only=True):
@@ -67,37 +63,34 @@ class Story(Struct, kw_only=True):
     losses: tuple[str, ...] = ()
     """What the last channel was not told: lost in a conversion, or taken out by a repair."""
     attempts: list[AttemptRecord] = field(default_factory=list)
-    trying: "Trying | None" = None
+    trying: Trying | None = None
     """The attempt that is under way."""
+    skipped: list[SkippedRecord] = field(default_factory=list)
+    """Channels that were left out."""
     tab: Tab | None = None
     """What it costs; None until it is admitted."""
 
     def add_attempt(
         self,
-        candidate: Candidate,
+        tried: Trying,
+        now: float,
         *,
         outcome: str,
         status: int | None,
         failure: Failure | None,
-        started_at: float,
-        duration: float,
         usage: Usage | None = None,
     ) -> None:
-        """Note one try: `started_at` in Unix seconds, `duration` in seconds, `usage` as far as told."""
+        """Note one try that has ended `now` (monotonic); `usage` as far as told."""
+        cost = self._upstream_cost(tried, usage)
         self.attempts.append(
-            AttemptRecord(
-                channel=candidate.channel.name,
-                upstream_model=candidate.upstream_model,
-                status=status,
-                outcome=outcome,
-                error=None if failure is None else _in_words(failure),
-                started_at=started_at,
-                duration_ms=duration * 1000,
-                upstream_cost=None
-                if self.tab is None
-                else self.tab.upstream_cost(candidate.channel.name, usage),
-            )
+            tried.record(now, outcome=outcome, status=status, failure=failure, upstream_cost=cost)
         )
+
+    def skip(self, channel: str, upstream_model: str, why: str) -> None:
+        """Note a channel that is left out."""
+        if len(self.skipped) < MOST_SKIPPED:
+            why = why[:_LONGEST_WHY]
+            self.skipped.append(SkippedRecord(channel=channel, upstream_model=upstream_model, why=why))
 
     def interrupted(
         self, now: float, told: Told, produced: Callable[[], int] = nothing_produced
@@ -121,12 +114,7 @@ class Story(Struct, kw_only=True):
         `produced` counts the bytes of output, for a judgement of what the upstream told.
         """
         incoming, usage = self.incoming, told.usage
-        charge = NO_CHARGE
-        flags: tuple[str, ...] = ()
-        attempts = self.attempts
-        if self.tab is not None and told is not NOTHING:
-            charge, flags = self.tab.charge(usage, produced)
-            attempts = self._with_final_cost(self.tab, usage)
+        charge, flags, attempts = self._charged(told, produced)
         first = self.first_useful_at
         return RequestRecord(
             id=incoming.id,
@@ -154,21 +142,25 @@ class Story(Struct, kw_only=True):
             attempts=tuple(attempts),
             cost=charge.amount,
             items=charge.items,
+            skipped=tuple(self.skipped),
+            user_agent=_agent(incoming.headers.get("user-agent")),
         )
+
+    def _charged(
+        self, told: Told, produced: Callable[[], int]
+    ) -> tuple[Charge, tuple[str, ...], list[AttemptRecord]]:
+        """What it costs, what of the counts was not believed, and the attempts with their costs."""
+        if self.tab is None or told is NOTHING:
+            return NO_CHARGE, (), self.attempts
+        return *self.tab.charge(told.usage, produced), self._with_final_cost(self.tab, told.usage)
 
     def _under_way(self, now: float, usage: Usage) -> Iterable[AttemptRecord]:
         if self.trying is not None:
-            channel = self.trying.candidate.channel.name
-            yield AttemptRecord(
-                channel=channel,
-                upstream_model=self.trying.candidate.upstream_model,
-                status=None,
-                outcome="abandoned",
-                error=KILLED[-1],
-                started_at=self.trying.started_at,
-                duration_ms=(now - self.trying.started) * 1000,
-                upstream_cost=None if self.tab is None else self.tab.upstream_cost(channel, usage),
-            )
+            cost = self._upstream_cost(self.trying, usage)
+            yield self.trying.record(now, outcome="abandoned", error=KILLED[-1], upstream_cost=cost)
+
+    def _upstream_cost(self, tried: Trying, usage: Usage | None) -> int | None:
+        return None if self.tab is None else self.tab.upstream_cost(tried.candidate.channel.name, usage)
 
     def _with_final_cost(self, tab: Tab, usage: Usage) -> list[AttemptRecord]:
         """The last attempt is the one that `usage` came of, unless it is still under way."""
@@ -178,6 +170,9 @@ class Story(Struct, kw_only=True):
         return [*before, with_cost(last, tab.upstream_cost(last.channel, usage))]
 
 
-def _in_words(failure: Failure) -> str:
-    words = f"{failure.kind.value}: {failure.message}"
-    return words if failure.detail is None else f"{words} ({failure.detail})"
+def _agent(text: str | None) -> str | None:
+    """What a program calls itself, so that it cannot steer what shows it."""
+    if not text:
+        return None
+    short = text[:_LONGEST_AGENT]
+    return short if short.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in short)

@@ -109,6 +109,7 @@ class Stream(Struct, kw_only=True):
         try:
             return request.cleaned(await attempt.run(call), prepared.candidate)
         finally:
+            refusal.marks.first_event_at = self.progress.useful_at
             request.heartbeat.remove(attempt)
 
     def _replay(self, prepared: Prepared, body: bytes) -> bytes | Failure:

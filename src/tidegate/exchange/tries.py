@@ -12,7 +12,8 @@ from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.verdict import merge_failures
 from tidegate.exchange.attempt import Ended, Refusal
 from tidegate.exchange.prepared import Prepared
-from tidegate.exchange.story import Story, Trying
+from tidegate.exchange.story import Story
+from tidegate.exchange.trying import Trying
 from tidegate.protocols import warnings
 from tidegate.protocols.base import Asked, Repair
 from tidegate.protocols.failures import counts_against_channel
@@ -52,18 +53,18 @@ class Tries(Struct):
         """Try channels until one serves, the request is refused, or none is left (Failover)."""
         failures: list[Failure] = []
         unsayable: list[Failure] = []
+        for skip in plan.skipped:
+            self._skip(skip.candidate, skip.why)
         for planned in plan.attempts:
-            if len(failures) == self.max_attempts or self.stopped() is not None:
+            if self.stopped() is not None:
                 break
-            candidate = planned.candidate
-            prepared = self.prepare(candidate)
-            if isinstance(prepared, Failure):
-                unsayable.append(prepared)  # no call was made: another channel may need no conversion
+            if len(failures) == self.max_attempts:
+                self._skip(planned.candidate, f"{len(failures)} attempts had failed before its turn came")
                 continue
-            turn = self.health.begin(candidate.channel.name, candidate.upstream_model, self.clock())
-            if turn is None:
+            ready = self._ready(planned.candidate, unsayable)
+            if ready is None:
                 continue
-            ended = await self._on_channel(prepared, turn)
+            ended = await self._on_channel(*ready, planned.why)
             match ended:
                 case Complete() | AppendError() | Refuse():
                     return ended
@@ -71,23 +72,39 @@ class Tries(Struct):
                     failures.append(failure)
         return Failover(self.stopped() or self._verdict(plan, failures, unsayable))
 
+    def _ready(self, candidate: Candidate, unsayable: list[Failure]) -> tuple[Prepared, Turn] | None:
+        """The request for a channel and the right to send it; None: it is left out."""
+        prepared = self.prepare(candidate)
+        if isinstance(prepared, Failure):
+            unsayable.append(prepared)  # no call was made: another channel may need no conversion
+            self._skip(candidate, f"the request cannot be said there: {prepared.message}")
+            return None
+        turn = self.health.begin(candidate.channel.name, candidate.upstream_model, self.clock())
+        if turn is None:
+            self._skip(candidate, "it came to rest, or another request began to probe it, meanwhile")
+            return None
+        return prepared, turn
+
+    def _skip(self, candidate: Candidate, why: str) -> None:
+        self.story.skip(candidate.channel.name, candidate.upstream_model, why)
+
     def _verdict(self, plan: Plan, failures: list[Failure], unsayable: list[Failure]) -> Failure:
         """What all failures come to. What could not be said on a channel counts only if it was so on all."""
         if failures:
             return merge_failures(failures)
         return unsayable[0] if unsayable and not plan.skipped else self._none_left(plan)
 
-    async def _on_channel(self, prepared: Prepared, turn: Turn) -> Ended:
+    async def _on_channel(self, prepared: Prepared, turn: Turn, reason: str) -> Ended:
         """One channel; its turn is handed back whatever happens."""
         try:
-            ended, status = await self._asked_of(prepared)
+            ended, status = await self._asked_of(prepared, reason)
         except BaseException:
             self.health.released(turn, self.clock())
             raise
         self._weigh(ended, turn, status)
         return ended
 
-    async def _asked_of(self, prepared: Prepared) -> tuple[Ended, int | None]:
+    async def _asked_of(self, prepared: Prepared, reason: str) -> tuple[Ended, int | None]:
         """A call, and one more if it needs a repair; how it ended, with what status.
 
         Each channel has its own repair: the caller never asked for what the next one may refuse as well.
@@ -96,21 +113,27 @@ class Tries(Struct):
         self.story.losses = warnings.row(prepared.losses)
         if self.story.tab is not None:
             self.story.tab.tier_was_lost = not _LOST_TIER.isdisjoint(self.story.losses)
-        ended, status, repaired = await self._noted(prepared, may_repair=True)
+        ended, status, repaired = await self._noted(prepared, reason, may_repair=True)
         if repaired is not None and self.stopped() is None:
             mended, repair = repaired
             lost = _dropped_by(repair, self.asked.protocol)
             self.story.losses = tuple(dict.fromkeys((*self.story.losses, lost)))
-            ended, status, _ = await self._noted(mended, may_repair=False)
+            again = f"the same channel again, without what it refused ({lost})"
+            ended, status, _ = await self._noted(mended, again, may_repair=False)
         return ended, status
 
     async def _noted(
-        self, prepared: Prepared, *, may_repair: bool
+        self, prepared: Prepared, reason: str, *, may_repair: bool
     ) -> tuple[Ended, int | None, tuple[Prepared, Repair] | None]:
         """One call and its note in the story; a repair if it needs one."""
-        started, started_at = self.clock(), self.wall()
-        self.story.trying = Trying(prepared.candidate, started, started_at)
         refusal = self.new_refusal(prepared)
+        self.story.trying = trying = Trying(
+            candidate=prepared.candidate,
+            reason=reason,
+            started=self.clock(),
+            started_at=self.wall(),
+            marks=refusal.marks,
+        )
         ended: Ended | None = None
         repaired: tuple[Prepared, Repair] | None = None
         try:
@@ -119,12 +142,11 @@ class Tries(Struct):
         finally:
             self.story.trying = None
             self.story.add_attempt(
-                prepared.candidate,
+                trying,
+                self.clock(),
                 outcome=outcome_of(ended, repaired=repaired is not None),
                 status=refusal.status,
                 failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
-                started_at=started_at,
-                duration=self.clock() - started,
                 usage=self.used() if refusal.accepted else None,
             )
         return ended, refusal.status, repaired

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.exchange.ports import AttemptRecord, RequestRecord, SkippedRecord
 from tidegate.ledger.books import chargeable
 from tidegate.ledger.entries import Item
 from tidegate.storage.schema import requests
@@ -14,7 +14,9 @@ from tidegate.storage.schema import requests
 COLUMNS: tuple[str, ...] = tuple(column.name for column in requests.columns if column.name != "seq")
 """The columns of a row in the order of the record's fields, which a test holds equal."""
 
-_WARNINGS, _ATTEMPTS, _COST, _ITEMS = map(COLUMNS.index, ("warnings", "attempts", "cost", "items"))
+_WARNINGS, _ATTEMPTS, _COST, _ITEMS, _SKIPPED = map(
+    COLUMNS.index, ("warnings", "attempts", "cost", "items", "skipped")
+)
 MICROSECONDS = 1_000_000
 """In a second: what the columns count."""
 
@@ -23,6 +25,7 @@ _LARGEST = 2**63 - 1
 _to_json = msgspec.json.Encoder().encode
 _to_warnings = msgspec.json.Decoder(tuple[str, ...]).decode
 _to_items = msgspec.json.Decoder(tuple[Item, ...]).decode
+_to_skipped = msgspec.json.Decoder(tuple[SkippedRecord, ...]).decode
 _to_attempts = msgspec.json.Decoder(tuple[AttemptRecord, ...]).decode
 
 
@@ -39,6 +42,7 @@ def encode(record: RequestRecord) -> list[object]:
     row[_ATTEMPTS] = _to_json(record.attempts).decode()
     row[_COST] = chargeable(record.cost)  # what the books charge, also where something else was told
     row[_ITEMS] = _to_json(record.items).decode() if record.items else "[]"
+    row[_SKIPPED] = _to_json(record.skipped).decode() if record.skipped else None
     return row
 
 
@@ -50,6 +54,7 @@ def decode(row: Sequence[Any]) -> RequestRecord:
     values["warnings"] = _to_warnings(values["warnings"])
     values["attempts"] = _to_attempts(values["attempts"])
     values["items"] = _to_items(values["items"])
+    values["skipped"] = _to_skipped(values["skipped"] or "[]")
     return RequestRecord(**values)
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration. Known here so that a start with nothing to migrate does not load Alembic."""
 
 metadata = MetaData()
@@ -55,6 +55,8 @@ requests = Table(
     Column("attempts", Text, nullable=False),  # JSON
     Column("cost", BigInteger, nullable=False, server_default="0"),  # nano-USD, as all amounts
     Column("items", Text, nullable=False, server_default="[]"),  # JSON
+    Column("skipped", Text),  # JSON; NULL where no channel was left out
+    Column("user_agent", Text),
     # Each index is paid for by every request (0.5 to 3 µs), so there are few.
     # One by its id; also makes a batch that is written twice after an unclear failure count once.
     Index("requests_id", "id", unique=True),

@@ -222,6 +222,7 @@ class HttpCall:
         elif not connection.stands:
             self.fail(failures.closed_unanswered("closed as soon as it was open"))
         else:
+            self._sink.on_connected()
             self._put_on(connection)
 
     def _put_on(self, connection: Connection) -> None:

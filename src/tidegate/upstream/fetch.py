@@ -42,6 +42,9 @@ class _Collector:
         self._headers: Mapping[str, str] = {}
         self._body = bytearray()
 
+    def on_connected(self) -> None:
+        pass
+
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         self._status = status
         self._headers = headers

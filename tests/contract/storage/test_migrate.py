@@ -117,7 +117,9 @@ OLD_ROW = {
     **{"protocol": "chat", "stream": True, "model": "sonnet", "channel": "main", "status": 200},
     **{"outcome": "completed", "finish_reason": "stop", "first_token_ms": 1.5, "duration_ms": 20.25},
     **{"input_tokens": 18, "cache_read_tokens": 1, "cache_write_tokens": 2, "output_tokens": 12},
-    **{"usage_source": "upstream", "warnings": '["dropped:top_k"]', "attempts": "[]"},
+    **{"usage_source": "upstream", "warnings": '["dropped:top_k"]'},
+    "attempts": '[{"channel":"main","upstream_model":"up","status":200,"outcome":"served","error":null,'
+    '"started_at":1700000000.25,"duration_ms":20.0}]',
 }
 """A row as the first version wrote it."""
 
@@ -147,6 +149,14 @@ def test_an_earlier_database_is_upgraded_with_its_rows(empty_url: str, start: st
     assert kept is not None
     assert (kept.created_at, kept.stream, kept.first_token_ms) == (1_700_000_000.123, True, 1.5)
     assert (kept.warnings, kept.output_tokens, kept.cost) == (("dropped:top_k",), 12, 0)
+    assert (kept.skipped, kept.user_agent) == ((), None)
+    [attempt] = kept.attempts
+    assert (attempt.outcome, attempt.reason, attempt.connected_ms, attempt.upstream_cost) == (
+        "served",
+        None,
+        None,
+        None,
+    )
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.exchange.ports import AttemptRecord, RequestRecord, SkippedRecord
 from tidegate.ledger.entries import Item
 from tidegate.ledger.money import MOST
 from tidegate.storage import rows
@@ -24,6 +24,9 @@ def records(text: st.SearchStrategy[str], counts: st.SearchStrategy[int]) -> st.
         started_at=numbers,
         duration_ms=numbers,
         upstream_cost=st.none() | st.integers(0, MOST),
+        reason=st.none() | text,
+        failure_kind=st.none() | text,
+        **dict.fromkeys(("connected_ms", "first_byte_ms", "first_event_ms"), st.none() | numbers),
     )
     items = st.builds(Item, name=text, quantity=st.integers(0, 2**53), price=text, amount=text)
     fields: dict[str, st.SearchStrategy[object]] = {
@@ -37,6 +40,10 @@ def records(text: st.SearchStrategy[str], counts: st.SearchStrategy[int]) -> st.
         "warnings": st.lists(text, max_size=3).map(tuple),
         "attempts": st.lists(attempts, max_size=2).map(tuple),
         "cost": st.integers(0, MOST),
+        "skipped": st.lists(
+            st.builds(SkippedRecord, channel=text, upstream_model=text, why=text), max_size=2
+        ).map(tuple),
+        "user_agent": st.none() | text,
         "items": st.lists(items, max_size=2).map(tuple),
     }
     return st.builds(RequestRecord, **fields)

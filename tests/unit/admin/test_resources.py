@@ -42,8 +42,15 @@ def test_a_row_has_every_member_in_its_place() -> None:
                 "started_at": "2023-11-14T22:13:20.250Z",
                 "duration_ms": 5320.5,
                 "upstream_cost": None,
+                "reason": None,
+                "failure_kind": None,
+                "connected_ms": None,
+                "first_byte_ms": None,
+                "first_event_ms": None,
             }
         ],
+        "skipped": [],
+        "user_agent": None,
     }
 
 

@@ -280,3 +280,62 @@ async def test_two_probes_do_not_run_at_once() -> None:
     scene.call.answer(200, json.dumps(WHOLE).encode())
     await scene.over()
     assert isinstance(scene.health.standing("a", "up", 1000), Ready)
+
+
+async def test_each_try_tells_why_it_was_made_and_when_it_got_how_far() -> None:
+    scene = Scene(A, B)
+
+    def slow(call: FakeCall) -> None:
+        scene.clock.now += 0.125
+        call.sink.on_connected()
+        scene.clock.now += 0.25
+        call.head()
+        scene.clock.now += 0.5
+        call.body(ROLE)
+        scene.clock.now += 0.5
+        call.fail(CUT)
+
+    def quick(call: FakeCall) -> None:
+        scene.clock.now += 0.25
+        call.head()
+        call.body(ROLE)
+        scene.clock.now += 0.5
+        call.body(HELLO)
+        scene.clock.now += 1
+        call.body(HELLO, STOP, b"data: [DONE]\n\n")
+        call.end()
+
+    await scene.play(STREAM, slow, quick)
+    first, second = scene.row.attempts
+    assert (first.reason, first.failure_kind) == (
+        "priority -97, weight 1, of the caller's protocol",
+        "upstream",
+    )
+    assert (first.connected_ms, first.first_byte_ms, first.first_event_ms) == (125, 375, None)
+    assert (second.reason, second.failure_kind) == ("priority -98, weight 1, of the caller's protocol", None)
+    assert (second.connected_ms, second.first_byte_ms, second.first_event_ms) == (None, 250, 750)
+    assert scene.row.first_token_ms == 1375 + 750
+    assert scene.row.skipped == ()
+
+
+async def test_a_second_try_on_the_same_channel_tells_what_it_leaves_out() -> None:
+    scene = Scene(A)
+    await scene.play(STREAM, refuses(400, "unknown parameter: stream_options"), GOOD)
+    assert [attempt.outcome for attempt in scene.row.attempts] == ["repaired", "served"]
+    assert scene.row.attempts[1].reason == (
+        "the same channel again, without what it refused (dropped:stream_options)"
+    )
+
+
+async def test_what_is_left_out_is_noted_with_its_reason() -> None:
+    scene = Scene(A, B, C, max_attempts=1)
+    for _ in range(3):
+        turn = scene.health.begin("a", "up", 1000)
+        assert turn is not None
+        scene.health.failed(turn, 1000, "down")
+    await scene.play(ASK, breaks(CUT))
+    rested, late = scene.row.skipped
+    assert (rested.channel, rested.upstream_model) == ("a", "up")
+    assert rested.why == "left alone because of 3 failures in a row, last: down"
+    assert late.channel in ("b", "c")
+    assert late.why == "1 attempts had failed before its turn came"

@@ -113,6 +113,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.events: list[str] = []
+        self.connected = 0
         self.status = 0
         self.headers: Mapping[str, str] = {}
         self.pieces: list[bytes] = []
@@ -120,6 +121,10 @@ class Recorder:
         self._over = asyncio.Event()
         self._heard = asyncio.Event()
         self.react: Callable[[str], None] = lambda _: None
+
+    def on_connected(self) -> None:
+        assert not self.events
+        self.connected += 1
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         self.status, self.headers = status, headers

@@ -72,6 +72,9 @@ class Ear:
         self._loop = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._loop.create_future()
 
+    def on_connected(self) -> None:
+        pass
+
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         self._status, self._headers = status, headers
         if not 200 <= status < 300:
