@@ -1,0 +1,133 @@
+/** Numbers, money, durations and times as people read them, in the reader's language and zone. */
+
+import { locale } from './i18n.js';
+
+/** What stands where nothing is told. */
+export const NOTHING = '–';
+
+const made = new Map();
+
+function format(kind, options) {
+  const key = `${kind.name} ${locale()} ${JSON.stringify(options)}`;
+  if (!made.has(key)) made.set(key, new kind(locale(), options));
+  return made.get(key);
+}
+
+/** A whole number with grouping: 1,234,567. */
+export function whole(value) {
+  return value === null || value === undefined ? NOTHING : format(Intl.NumberFormat, {}).format(value);
+}
+
+/** A number in few characters: 1.2M or 120万; whole below ten thousand. */
+export function short(value) {
+  if (value === null || value === undefined) return NOTHING;
+  if (Math.abs(value) < 10000) return format(Intl.NumberFormat, { maximumFractionDigits: 1 }).format(value);
+  return format(Intl.NumberFormat, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+}
+
+/** A part of a whole as per cent; nothing of nothing is no number. */
+export function share(part, all) {
+  if (!all) return NOTHING;
+  const value = part / all;
+  const digits = value > 0 && value < 0.001 ? 3 : 1;
+  return format(Intl.NumberFormat, { style: 'percent', maximumFractionDigits: digits }).format(value);
+}
+
+/** US dollars in few characters; small amounts keep three significant digits. Takes decimal text. */
+export function money(amount) {
+  if (amount === null || amount === undefined) return NOTHING;
+  const size = Math.abs(Number(amount));
+  const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
+  if (size >= 1e6) {
+    return format(Intl.NumberFormat, { ...dollars, notation: 'compact', maximumSignificantDigits: 4 }).format(amount);
+  }
+  if (size === 0 || size >= 1) return format(Intl.NumberFormat, dollars).format(amount);
+  const digits = { minimumSignificantDigits: 2, maximumSignificantDigits: 3 };
+  return format(Intl.NumberFormat, { ...dollars, ...digits }).format(amount);
+}
+
+/** US dollars with every digit that was told, at least two after the point. Takes decimal text. */
+export function exactMoney(amount) {
+  if (amount === null || amount === undefined) return NOTHING;
+  const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
+  return format(Intl.NumberFormat, { ...dollars, maximumFractionDigits: 20 }).format(amount);
+}
+
+/** Milliseconds: 0.4 ms, 412 ms, 5.32 s, 2 min 3 s. */
+export function duration(ms) {
+  if (ms === null || ms === undefined) return NOTHING;
+  if (ms < 1000) return unit(ms, 'millisecond', ms < 10 ? 1 : 0);
+  if (ms < 60000) return unit(ms / 1000, 'second', ms < 10000 ? 2 : 1);
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return `${unit(Math.floor(seconds / 60), 'minute', 0)} ${unit(seconds % 60, 'second', 0)}`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 2880) return `${unit(Math.floor(minutes / 60), 'hour', 0)} ${unit(minutes % 60, 'minute', 0)}`;
+  return unit(minutes / 1440, 'day', 1);
+}
+
+/** Bytes in units of 1024. */
+export function bytes(count) {
+  if (count === null || count === undefined) return NOTHING;
+  const names = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = count < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(count) / 10));
+  const number = format(Intl.NumberFormat, { maximumFractionDigits: power ? 1 : 0 });
+  return `${number.format(count / 1024 ** power)} ${names[power]}`;
+}
+
+/** Time of day with seconds, with the date before it where that is not today. */
+export function moment(at, now = new Date()) {
+  const then = new Date(at);
+  if (Number.isNaN(then.getTime())) return NOTHING;
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
+  if (then.toDateString() === now.toDateString()) return format(Intl.DateTimeFormat, clock).format(then);
+  const year = then.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' };
+  return format(Intl.DateTimeFormat, { ...year, month: 'short', day: 'numeric', ...clock }).format(then);
+}
+
+/** Date and time in full, with the reader's zone. */
+export function fullMoment(at) {
+  const then = new Date(at);
+  if (Number.isNaN(then.getTime())) return NOTHING;
+  const date = { year: 'numeric', month: 'short', day: 'numeric' };
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 };
+  return format(Intl.DateTimeFormat, { ...date, ...clock, hourCycle: 'h23', timeZoneName: 'short' }).format(then);
+}
+
+/** The day, e.g. Nov 30, 2026. */
+export function day(at) {
+  return format(Intl.DateTimeFormat, { dateStyle: 'medium' }).format(new Date(at));
+}
+
+/** The moment in UTC, for tooltips. */
+export function utc(at) {
+  const then = new Date(at);
+  return Number.isNaN(then.getTime()) ? '' : then.toISOString().replace('T', ' ').replace('Z', ' UTC');
+}
+
+const STEPS = [
+  ['day', 86400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** How long ago, or until when: "3 minutes ago". */
+export function ago(at, now = Date.now()) {
+  const seconds = (new Date(at).getTime() - now) / 1000;
+  if (Number.isNaN(seconds)) return NOTHING;
+  const [name, size] = STEPS.find(([, one]) => Math.abs(seconds) >= one) ?? STEPS[3];
+  return format(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(Math.trunc(seconds / size), name);
+}
+
+/** A name from outside, its control and direction characters made visible. */
+export function plain(text) {
+  return String(text).replace(
+    /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu,
+    (sign) => `\u27e8U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
+  );
+}
+
+function unit(value, name, digits) {
+  const options = { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits };
+  return format(Intl.NumberFormat, options).format(value);
+}
