@@ -12,8 +12,10 @@ from tidegate.admin.accounts_api import AccountsApi
 from tidegate.admin.answers import json_answer
 from tidegate.admin.bodies import MAX_BYTES
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
+from tidegate.admin.channels_api import ChannelsApi
+from tidegate.admin.health_api import HealthApi
 from tidegate.admin.parameters import read_wanted, wrong
-from tidegate.admin.ports import CatalogDesk, LedgerDesk, RequestReader
+from tidegate.admin.ports import CatalogDesk, ChannelTester, HealthReader, LedgerDesk, RequestReader
 from tidegate.admin.problems import Problem, answer, refusal
 from tidegate.core.failure import TidegateError
 from tidegate.core.secret import Secret
@@ -24,11 +26,17 @@ log = logging.getLogger("tidegate.admin")
 
 
 def create_admin_app(
-    token: Secret, requests: RequestReader, catalog: CatalogDesk, ledger: LedgerDesk | None = None
+    token: Secret,
+    requests: RequestReader,
+    catalog: CatalogDesk,
+    ledger: LedgerDesk | None = None,
+    health: HealthReader | None = None,
+    tester: ChannelTester | None = None,
 ) -> web.Application:
     """The whole API under /admin/v1; every path of it demands `token`, which must not be empty.
 
-    Without a ledger nothing is told of balances, and nothing can be credited.
+    Without a ledger nothing is told of balances, and nothing can be credited; without the other two nothing
+    of the node, and no channel can be tested.
     """
     if not token:
         raise ValueError("the admin API needs a token")
@@ -37,7 +45,9 @@ def create_admin_app(
     app.router.add_get(f"{PREFIX}/openapi.json", _describe)
     app.router.add_get(f"{PREFIX}/requests", journal.newest)
     app.router.add_get(f"{PREFIX}/requests/{{id}}", journal.show)
-    for kind in (Kind.CHANNELS, Kind.MODELS, Kind.KEYS):
+    ChannelsApi(catalog, tester).add_to(app)
+    HealthApi(health).add_to(app)
+    for kind in (Kind.MODELS, Kind.KEYS):
         CatalogApi(kind, catalog).add_to(app)
     AccountsApi(catalog, ledger).add_to(app)
     return app

@@ -1,7 +1,7 @@
 """The admin API described in OpenAPI, for clients and for people."""
 
 from tidegate import __version__
-from tidegate.admin import openapi_catalog, openapi_ledger
+from tidegate.admin import openapi_catalog, openapi_channels, openapi_ledger
 from tidegate.admin.openapi_parts import (
     AMOUNT,
     COUNT,
@@ -35,6 +35,7 @@ def document() -> Schema:
             "/admin/v1/requests": {"get": _list_requests()},
             "/admin/v1/requests/{id}": {"get": _show_request()},
             **openapi_catalog.paths(),
+            **openapi_channels.paths(),
             **openapi_ledger.paths(),
         },
         "components": {
@@ -47,6 +48,7 @@ def document() -> Schema:
                 "Item": structure({"name": TEXT, "quantity": COUNT, "price": TEXT, "amount": TEXT}),
                 "RequestPage": page_of("Request", "before"),
                 **openapi_catalog.schemas(),
+                **openapi_channels.schemas(),
                 **openapi_ledger.schemas(),
                 "Problem": _problem_schema(),
             },

@@ -1,5 +1,6 @@
 """Channels, models, accounts and keys in the OpenAPI document."""
 
+from tidegate.admin.openapi_channels import duty_members
 from tidegate.admin.openapi_parts import (
     LIMIT,
     TEXT,
@@ -69,7 +70,13 @@ def _head() -> Schema:
 
 
 def _more(kind: Kind) -> Schema:
-    return {"hint": {**TEXT, "description": "The ends of the secret."}} if kind is Kind.KEYS else {}
+    match kind:
+        case Kind.KEYS:
+            return {"hint": {**TEXT, "description": "The ends of the secret."}}
+        case Kind.CHANNELS:
+            return duty_members()
+        case Kind.MODELS | Kind.ACCOUNTS:
+            return {}
 
 
 def _word(kind: Kind) -> str:

@@ -6,10 +6,12 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from tidegate.core.secret import Secret
+from tidegate.doctor.report import Report
 from tidegate.exchange.ports import RequestRecord
 from tidegate.ledger.entries import Balance, Posting
-from tidegate.routing.catalog import Account, Channel, Key, Model
+from tidegate.routing.catalog import Account, Channel, Duty, Key, Model
 from tidegate.storage.catalog import Kind
+from tidegate.storage.channel_duties import StoredDuty
 from tidegate.storage.ledger_desk import Refund
 from tidegate.storage.pages import Filters, Page
 
@@ -87,6 +89,12 @@ class CatalogDesk(Protocol):
     def doubts(self, entry: Entry) -> tuple[str, ...]:
         """What about an entry is likely not meant."""
 
+    def duty(self, channel: str) -> StoredDuty | None:
+        """What was wanted last of a channel; None: it has always been active."""
+
+    async def set_duty(self, channel: str, duty: Duty, by: str) -> Entry:
+        """Pause a channel, let it drain or resume it; that of the config file too."""
+
     async def check(self, kind: Kind, settings: Settings) -> None:
         """Raise what `create` would raise, and change nothing."""
 
@@ -120,3 +128,55 @@ class LedgerDesk(Protocol):
 
     async def postings(self, account: str | None, *, limit: int, before: int | None) -> tuple[Posting, ...]:
         """The newest postings before a number, the newest first."""
+
+
+class ModelHealth(Struct, frozen=True, kw_only=True):
+    """How a channel stands with one upstream model: ready, cooling, may_probe or probing."""
+
+    upstream_model: str
+    state: str
+    why: str
+    until: float | None = None
+    """Unix seconds at which it is tried again."""
+
+
+class ChannelHealth(Struct, frozen=True, kw_only=True):
+    """How a channel stands on this node: ready, cooling, probing, paused or draining."""
+
+    name: str
+    state: str
+    open_requests: int
+    models: tuple[ModelHealth, ...]
+
+
+class NodeHealth(Struct, frozen=True, kw_only=True):
+    """How this node stands, over all its workers. Times are Unix seconds."""
+
+    version: str
+    started_at: float
+    workers: int
+    database: str
+    """ok | away"""
+    redis: str
+    """ok | away | none"""
+    spool_rows: int
+    open_requests: int
+    channels: tuple[ChannelHealth, ...]
+
+
+class HealthReader(Protocol):
+    """Tells how this node stands."""
+
+    def health(self) -> NodeHealth:
+        """As of now; of other workers as of at most a second ago."""
+
+
+class ChannelTester(Protocol):
+    """Tries a channel out."""
+
+    async def test(self, channel: Channel, model: str | None) -> Report:
+        """What the doctor finds on it. NoSuchModel for a public model name that it does not serve."""
+
+
+class NoSuchModel(Exception):
+    """The channel does not serve this model, or none must be guessed; the text says which."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from msgspec import structs
@@ -27,7 +27,7 @@ from tidegate.protocols.carrier import last_group, opener
 from tidegate.protocols.failures import error_headers, failed
 from tidegate.protocols.passthrough import may_hold_carriers
 from tidegate.protocols.registry import count_dialect, dialect_of
-from tidegate.routing.catalog import Key
+from tidegate.routing.catalog import Candidate, Duty, Key
 from tidegate.routing.plan import Plan, order
 
 DRAINING = Failure(kind=Kind.DRAINING, message="The server is shutting down.")
@@ -148,7 +148,7 @@ class Exchange:
         if isinstance(group, Failure):
             return group
         prefer = None
-        if len(candidates) > 1 and may_hold_carriers(asked):
+        if _has_a_choice(candidates) and may_hold_carriers(asked):
             # Only the channel that thought can go on with its reasoning.
             secret = snapshot.settings.secret.reveal().encode()
             prefer = last_group(asked.body, opener(secret, key.account))
@@ -233,3 +233,8 @@ class Exchange:
         status, body = dialect.error_answer(failure, story.incoming.id)
         pipe.answer(status, error_headers(failure), body)
         self.settlement.refused(story, dialect, failure, status, "rejected")
+
+
+def _has_a_choice(candidates: Sequence[Candidate]) -> bool:
+    """Whether it matters which group's reasoning a request carries: one channel alone may refuse it too."""
+    return len(candidates) > 1 or any(one.channel.duty is not Duty.ACTIVE for one in candidates)

@@ -12,9 +12,10 @@ from tidegate.managed.definitions import parsed, read_name, read_value, without_
 from tidegate.managed.key_secrets import hint, new_secret, stored_digest
 from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Credentials, Unsealable, Vault, mapping_of
-from tidegate.routing.catalog import Channel, Key
+from tidegate.routing.catalog import Channel, Duty, Key
 from tidegate.storage import catalog
 from tidegate.storage.catalog import Definition, Kind, NameTaken, NoAccount, NotThere
+from tidegate.storage.channel_duties import StoredDuty, set_duty
 
 _SEALED = ("api_key", "headers")
 
@@ -86,6 +87,17 @@ class Desk:
         await self._live.refresh()
         self._not_of_the_file(kind, name)
         await self._live.change(catalog.remove(kind, name, version=version, revoke_keys=revoke_keys))
+
+    def duty(self, channel: str) -> StoredDuty | None:
+        """What was wanted last of a channel; None: it has always been active."""
+        return self._live.state.duties.get(channel)
+
+    async def set_duty(self, channel: str, duty: Duty, by: str) -> Entry:
+        """Pause a channel, let it drain or resume it, whether the file declares it or the database has it."""
+        await self._live.refresh()
+        self._changed(Kind.CHANNELS, channel)
+        await self._live.change(set_duty(channel, duty, by))
+        return self._changed(Kind.CHANNELS, channel)
 
     def _entry(self, kind: Kind, name: str) -> Entry | None:
         return self._live.state.entries[kind].get(name)

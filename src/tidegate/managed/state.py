@@ -16,6 +16,7 @@ from tidegate.managed.sealing import NO_CREDENTIALS, Credentials, Unsealable, Va
 from tidegate.routing.catalog import Account, Channel, Key, Model
 from tidegate.routing.names import narrower
 from tidegate.storage.catalog import Kind, Stored, StoredCatalog
+from tidegate.storage.channel_duties import StoredDuty
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -25,6 +26,8 @@ class State(Struct, frozen=True, kw_only=True):
     entries: Mapping[Kind, Mapping[str, Entry]]
     """By name, in the order of the names."""
     notes: tuple[str, ...] = ()
+    duties: Mapping[str, StoredDuty] = {}
+    """Of channels that were ever paused or left to drain."""
 
     def doubts(self, entry: Entry) -> tuple[str, ...]:
         """What about it is likely not meant."""
@@ -67,7 +70,8 @@ class Reading:
                 kept[row.name] = _with_account(entry, entries[Kind.ACCOUNTS]) if kind is Kind.KEYS else entry
             notes += [f"{kind.one} {shown(one.name)}: {one.problem}" for one in kept.values() if one.problem]
             entries[kind] = dict(sorted(kept.items()))
-        return State(config=_effective(config, entries, stored), entries=entries, notes=tuple(notes))
+        effective = _effective(config, entries, stored)
+        return State(config=effective, entries=entries, notes=tuple(notes), duties=stored.duties)
 
     def _entry(self, kind: Kind, row: Stored, streaming: Streaming) -> Entry:
         known = self._read.get((kind, row.name))
@@ -130,6 +134,11 @@ def _with_account(entry: Entry, accounts: Mapping[str, Entry]) -> Entry:
     return entry if usable else structs.replace(entry, value=None, problem="its account cannot be used")
 
 
+def _on_duty(channel: Channel, duties: Mapping[str, StoredDuty]) -> Channel:
+    kept = duties.get(channel.name)
+    return channel if kept is None or kept.duty is channel.duty else structs.replace(channel, duty=kept.duty)
+
+
 def _origin(row: Stored) -> Origin:
     return Origin(
         version=row.version,
@@ -149,9 +158,10 @@ def _effective(config: Config, entries: Mapping[Kind, Mapping[str, Entry]], stor
         and row.definition.digest is not None
     }
     accounts = (value for value in values if isinstance(value, Account))
+    channels = (*config.channels, *(value for value in values if isinstance(value, Channel)))
     return structs.replace(
         config,
-        channels=(*config.channels, *(value for value in values if isinstance(value, Channel))),
+        channels=tuple(_on_duty(channel, stored.duties) for channel in channels),
         models=(*config.models, *(value for value in values if isinstance(value, Model))),
         accounts=(*config.accounts, *(PaidAccount(**structs.asdict(account)) for account in accounts)),
         keys={**keys, **config.keys},

@@ -108,6 +108,7 @@ class Health:
         self._resting: dict[Pair, _Open | _HalfOpen] = {}
         self._changes: dict[Pair, Change] = {}
         self._turns = 0
+        self._open: dict[str, int] = {}
 
     def standing(self, channel: str, upstream_model: str, now: float) -> Standing:
         """Whether the pair may be tried at `now`."""
@@ -128,15 +129,25 @@ class Health:
         turn = Turn(channel, upstream_model, self._turns)
         match self.standing(channel, upstream_model, now):
             case Ready():
-                return turn
+                pass
             case MayProbe(why):
                 self._resting[_pair(channel, upstream_model)] = _HalfOpen(now, turn.number, why)
-                return turn
             case Probed() | Cooling():
                 return None
+        self._open[channel] = self._open.get(channel, 0) + 1
+        return turn
+
+    def open_turns(self) -> dict[str, int]:
+        """How many attempts each channel has open in this process; without those that have none."""
+        return self._open.copy()
+
+    def resting(self, channel: str) -> tuple[str, ...]:
+        """The upstream models of a channel that are not simply ready."""
+        return tuple(model for name, model in self._resting if name == channel)
 
     def succeeded(self, turn: Turn) -> None:
         """Something useful came: failures in a row start from zero, a probe ends the rest."""
+        self._end(turn)
         pair = _pair(turn.channel, turn.upstream_model)
         state = self._resting.get(pair)
         if isinstance(state, _HalfOpen) and state.probe == turn.number:
@@ -146,6 +157,7 @@ class Health:
 
     def failed(self, turn: Turn, now: float, why: str, retry_after: float | None = None) -> None:
         """The attempt failed by the channel's fault; `retry_after` is the upstream's own wish in seconds."""
+        self._end(turn)
         pair = _pair(turn.channel, turn.upstream_model)
         asked = min(max(0.0, retry_after or 0.0), LONGEST_RETRY_AFTER)
         match self._resting.get(pair):
@@ -163,6 +175,7 @@ class Health:
 
     def released(self, turn: Turn, now: float) -> None:
         """Nothing was learnt about the channel: the request's own fault, 409, 425, or the client left."""
+        self._end(turn)
         if self._is_probe(turn):
             pair = _pair(turn.channel, turn.upstream_model)
             self._resting[pair] = _Open(now, now, self._resting[pair].why)
@@ -210,6 +223,13 @@ class Health:
         self._rules = rules
         self._counts = {pair: count for pair, count in self._counts.items() if still_served(*pair)}
         self._resting = {pair: state for pair, state in self._resting.items() if still_served(*pair)}
+
+    def _end(self, turn: Turn) -> None:
+        left = self._open.get(turn.channel, 1) - 1
+        if left:
+            self._open[turn.channel] = left
+        else:
+            self._open.pop(turn.channel, None)
 
     def _count(self, pair: Pair, now: float, why: str, asked: float) -> None:
         known = self._counts.pop(pair, None)

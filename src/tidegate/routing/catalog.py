@@ -15,6 +15,17 @@ from tidegate.routing.names import Lookup, covers, is_pattern, visible
 _SECRET_WORDS = ("auth", "cookie", "cred", "key", "pass", "secret", "sign", "token")
 
 
+class Duty(Enum):
+    """What the operator wants of a channel at present."""
+
+    ACTIVE = "active"
+    """It takes requests."""
+    PAUSED = "paused"
+    """It takes no new request at all; open ones go on."""
+    DRAINING = "draining"
+    """It takes only requests that can go nowhere else: what they build on is kept by its upstream."""
+
+
 class UpstreamStream(Enum):
     """Whether a whole answer may be fetched from the channel as a stream."""
 
@@ -56,6 +67,8 @@ class Channel(Struct, frozen=True, kw_only=True):
     upstream_stream: UpstreamStream = UpstreamStream.AUTO
     price: Price | None = None
     """The channel's own cost."""
+    duty: Duty = Duty.ACTIVE
+    """Not a setting: what is in force of it is kept beside the catalog."""
 
     @property
     def secrets(self) -> tuple[Secret, ...]:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from tidegate.core.protocol import Protocol
 from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready
-from tidegate.routing.catalog import Candidate, Channel
+from tidegate.routing.catalog import Candidate, Channel, Duty
 
 
 class Attempt(Struct, frozen=True):
@@ -50,11 +50,12 @@ def order(
 
     Channels of `prefer_group` come before all others, whatever their priority. With `only_group` no channel
     of another group is tried: what the request builds on exists only there. Of one priority those come first
-    that speak `prefer_protocol`: what needs no conversion loses nothing.
+    that speak `prefer_protocol`: what needs no conversion loses nothing. A channel that drains is tried only
+    for what is bound to its group, if no other of that group can take it.
     """
     usable: list[Attempt] = []
     skipped: list[Skipped] = []
-    for candidate in candidates:
+    for candidate in _on_duty(candidates, only_group or prefer_group, skipped):
         match _judge(candidate, health, now, only_group):
             case Attempt() as attempt:
                 usable.append(attempt)
@@ -66,6 +67,30 @@ def order(
     for tier in _tiers(usable, prefer_group, prefer_protocol):
         ordered.extend(_shuffled(tier, draw))
     return Plan(attempts=tuple(ordered), skipped=tuple(skipped))
+
+
+def _on_duty(
+    candidates: Iterable[Candidate], bound_to: str | None, skipped: list[Skipped]
+) -> Iterable[Candidate]:
+    """Those that the operator lets take this request, which may be bound to a group."""
+    given = tuple(candidates)
+    if all(candidate.channel.duty is Duty.ACTIVE for candidate in given):
+        return given
+    taken = bound_to is not None and any(
+        candidate.channel.duty is Duty.ACTIVE and _group(candidate.channel) == bound_to for candidate in given
+    )
+    kept: list[Candidate] = []
+    for candidate in given:
+        match candidate.channel.duty:
+            case Duty.ACTIVE:
+                kept.append(candidate)
+            case Duty.PAUSED:
+                skipped.append(Skipped(candidate, "paused by the operator"))
+            case Duty.DRAINING if _group(candidate.channel) == bound_to and not taken:
+                kept.append(candidate)
+            case Duty.DRAINING:
+                skipped.append(Skipped(candidate, "draining: it takes only what can go nowhere else"))
+    return kept
 
 
 def _judge(candidate: Candidate, health: Health, now: float, only_group: str | None) -> Attempt | Skipped:

@@ -9,12 +9,13 @@ from msgspec import Struct
 from sqlalchemy import Connection, Row, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 
+from tidegate.storage.catalog_version import next_version, read_version
+from tidegate.storage.channel_duties import StoredDuty, forget_duty, read_duties
 from tidegate.storage.schema import (
     catalog_accounts,
     catalog_channels,
     catalog_keys,
     catalog_models,
-    catalog_version,
 )
 
 T = TypeVar("T")
@@ -68,6 +69,8 @@ class StoredCatalog(Struct, frozen=True):
 
     version: int
     rows: Mapping[Kind, Mapping[str, Stored]]
+    duties: Mapping[str, StoredDuty] = {}
+    """What is wanted of channels, those of the config file too."""
 
 
 NOTHING_STORED = StoredCatalog(0, {kind: {} for kind in Kind})
@@ -106,16 +109,11 @@ _TABLES: dict[Kind, SqlTable] = {
 _SHOWN_NAMES = 5
 
 
-def read_version(connection: Connection) -> int:
-    """The number that every change raises."""
-    found: int = connection.execute(select(catalog_version.c.version)).scalar_one()
-    return found
-
-
 def read_all(connection: Connection) -> StoredCatalog:
     """Every row. The version is read first: at worst a change in between is seen again at the next look."""
     version = read_version(connection)
-    return StoredCatalog(version, {kind: _rows(connection, table) for kind, table in _TABLES.items()})
+    rows = {kind: _rows(connection, table) for kind, table in _TABLES.items()}
+    return StoredCatalog(version, rows, read_duties(connection))
 
 
 def create(
@@ -129,7 +127,7 @@ def create(
     """Add one. A key's account must be one of `known_accounts` or stored."""
 
     def task(connection: Connection) -> None:
-        version = _next_version(connection)
+        version = next_version(connection)
         table = _TABLES[kind]
         if _find(connection, table, name) is not None:
             raise NameTaken(name)
@@ -137,6 +135,8 @@ def create(
         now = int(clock() * _MICROSECONDS)
         row = {"name": name, "version": version, "created_at": now, "changed_at": now}
         connection.execute(insert(table).values(row | _columns(table, definition)))
+        if kind is Kind.CHANNELS:
+            forget_duty(connection, name)
 
     return task
 
@@ -153,13 +153,13 @@ def change(
     """Replace one by what `rewrite` makes of it; `version` None takes whichever is there."""
 
     def task(connection: Connection) -> None:
-        next_version = _next_version(connection)
+        raised = next_version(connection)
         table = _TABLES[kind]
         before = _at_version(connection, table, name, version)
         after = rewrite(before.definition)
         if after.account != before.definition.account:
             _check_account(connection, after, known_accounts)
-        row = {"version": next_version, "changed_at": int(clock() * _MICROSECONDS)}
+        row = {"version": raised, "changed_at": int(clock() * _MICROSECONDS)}
         statement = update(table).where(table.c.name == name).values(row | _columns(table, after))
         connection.execute(statement)
 
@@ -172,7 +172,7 @@ def remove(
     """Delete one. An account that has keys is only deleted together with them; their names are the answer."""
 
     def task(connection: Connection) -> tuple[str, ...]:
-        _next_version(connection)
+        next_version(connection)
         table = _TABLES[kind]
         _at_version(connection, table, name, version)
         keys = _keys_of(connection, name) if kind is Kind.ACCOUNTS else ()
@@ -181,15 +181,11 @@ def remove(
         if keys:
             connection.execute(delete(catalog_keys).where(catalog_keys.c.account == name))
         connection.execute(delete(table).where(table.c.name == name))
+        if kind is Kind.CHANNELS:
+            forget_duty(connection, name)
         return keys
 
     return task
-
-
-def _next_version(connection: Connection) -> int:
-    """Comes first in every change: its lock lets changes happen one after the other."""
-    connection.execute(update(catalog_version).values(version=catalog_version.c.version + 1))
-    return read_version(connection)
 
 
 def _rows(connection: Connection, table: SqlTable) -> dict[str, Stored]:

@@ -9,7 +9,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.core.failure import Failure, Kind, TidegateError
-from tidegate.storage.catalog import StoredCatalog, Task, read_all, read_version
+from tidegate.storage.catalog import StoredCatalog, Task, read_all
+from tidegate.storage.catalog_version import read_version
 from tidegate.storage.database import Database, DatabaseUnusable, patiently, reason
 from tidegate.storage.migrate import bring_up_to_date, demand_current, found_revision
 from tidegate.storage.writer import Writer

@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration. Known here so that a start with nothing to migrate does not load Alembic."""
 
 metadata = MetaData()
@@ -202,6 +202,18 @@ catalog_keys = _managed(
     Column("account", Text, nullable=False),
 )
 Index("catalog_keys_digest", catalog_keys.c.digest, unique=True)
+
+# What the operator wants of a channel at present, also one of the config file; without a row it is active.
+channel_duties = Table(
+    "channel_duties",
+    metadata,
+    Column("name", Text, primary_key=True, nullable=False),
+    Column("duty", Text, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),  # microseconds since 1970
+    Column("changed_by", Text, nullable=False),
+    CheckConstraint("duty IN ('active', 'paused', 'draining')", name="channel_duties_duty"),
+    sqlite_with_rowid=False,
+)
 
 # One row: each change raises it in its own transaction, so that every process sees that there is one.
 catalog_version = Table("catalog_version", metadata, Column("version", BigInteger, nullable=False))

@@ -42,8 +42,10 @@ from tidegate.server.metrics_page import MetricsListener, MetricsPage
 from tidegate.storage.assembly import Storage, open_storage
 from tidegate.storage.database import DatabaseUnusable
 from tidegate.upstream.client import HttpUpstream
+from tidegate.wiring.channel_tests import ChannelTests
 from tidegate.wiring.config_digest import config_digest
 from tidegate.wiring.measures import Measures
+from tidegate.wiring.node_view import NodeView
 from tidegate.wiring.sharing import Place, Sharing, alone
 
 log = logging.getLogger(__name__)
@@ -160,6 +162,10 @@ class Gateway:
             "tidegate_open_requests": self.exchange.open_requests,
         }
 
+    def figures(self) -> dict[str, float]:
+        """What is measured of all workers together."""
+        return self._measures.together()
+
     def _facts(self) -> dict[str, object]:
         """What /readyz tells though requests are served all the same."""
         facts: dict[str, object] = {}
@@ -256,13 +262,16 @@ async def open_gateway(config: Config, secret: Secret, place: Place | None = Non
     catalog = await _catalog(config, vault, storage)
     upstream = HttpUpstream(os.environ)
     tokenizer = BpeTokenizer()
+    sharing = Sharing(Health(_breaker_rules(config)), config.redis.url, place)
+    health = NodeView(catalog, sharing, place.workers)
     admin: web.AppRunner | None = None
     if config.admin.token is not None:
-        app = create_admin_app(config.admin.token, storage.requests, Desk(catalog, vault), storage.desk)
+        desk, tester = Desk(catalog, vault), ChannelTests(upstream)
+        app = create_admin_app(config.admin.token, storage.requests, desk, storage.desk, health, tester)
         admin = web.AppRunner(app, access_log=None)
         await admin.setup()
-    sharing = Sharing(Health(_breaker_rules(config)), config.redis.url, place)
     gateway = Gateway(config, secret, storage, upstream, tokenizer, admin, sharing, catalog, place)
+    health.figures = gateway.figures
     await sharing.open(gateway.serves)
     return gateway
 

@@ -15,9 +15,9 @@ from tidegate.storage.catalog import (
     change,
     create,
     read_all,
-    read_version,
     remove,
 )
+from tidegate.storage.catalog_version import read_version
 from tidegate.storage.database import Database
 
 T = TypeVar("T")

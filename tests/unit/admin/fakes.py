@@ -7,9 +7,11 @@ from sqlalchemy import Connection
 from tidegate.admin.ports import Entry, Settings
 from tidegate.core.secret import Secret
 from tidegate.ledger.entries import Balance, Posting
+from tidegate.routing.catalog import Duty
 from tidegate.storage import ledger_desk
 from tidegate.storage.booking import Booking, Held
 from tidegate.storage.catalog import Kind, NotThere
+from tidegate.storage.channel_duties import StoredDuty
 from tidegate.storage.database import Database, DatabaseUnusable
 from tidegate.storage.ledger_desk import LedgerFile, Refund
 from tidegate.storage.statements import Statements
@@ -26,6 +28,12 @@ class NoCatalog:
 
     def doubts(self, entry: Entry) -> tuple[str, ...]:
         return ()
+
+    def duty(self, channel: str) -> StoredDuty | None:
+        return None
+
+    async def set_duty(self, channel: str, duty: Duty, by: str) -> Entry:
+        raise NotThere
 
     async def check(self, kind: Kind, settings: Settings) -> None:
         raise NotThere

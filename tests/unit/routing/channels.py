@@ -2,7 +2,7 @@
 
 from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
-from tidegate.routing.catalog import Candidate, Channel
+from tidegate.routing.catalog import Candidate, Channel, Duty
 
 
 def channel(
@@ -13,6 +13,7 @@ def channel(
     weight: int = 1,
     group: str = "",
     mapped: dict[str, str] | None = None,
+    duty: Duty = Duty.ACTIVE,
 ) -> Channel:
     return Channel(
         name=name,
@@ -23,6 +24,7 @@ def channel(
         priority=priority,
         weight=weight,
         group=group,
+        duty=duty,
     )
 
 
@@ -34,6 +36,7 @@ def candidate(
     priority: int = 0,
     weight: int = 1,
     group: str = "",
+    duty: Duty = Duty.ACTIVE,
 ) -> Candidate:
-    made = channel(name, model, protocol=protocol, priority=priority, weight=weight, group=group)
+    made = channel(name, model, protocol=protocol, priority=priority, weight=weight, group=group, duty=duty)
     return Candidate(made, model)

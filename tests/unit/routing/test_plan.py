@@ -5,6 +5,7 @@ from tests.unit.routing.channels import candidate
 
 from tidegate.core.protocol import Protocol
 from tidegate.routing.breaker import Health, Rules
+from tidegate.routing.catalog import Duty
 from tidegate.routing.plan import Plan, order
 
 
@@ -114,3 +115,20 @@ def test_of_equal_priorities_the_caller_s_protocol_comes_first(health: Health) -
     plan = order([other, own, higher], health, 0, first, prefer_protocol=Protocol.MESSAGES)
     assert names(plan) == ["higher", "own", "other"]
     assert "protocol" in plan.attempts[1].why
+
+
+def test_a_paused_channel_is_left_out_whatever_the_request_is_bound_to(health: Health) -> None:
+    paused = candidate("a", group="g", duty=Duty.PAUSED)
+    plan = order([paused, candidate("b")], health, 0, first, prefer_group="g")
+    assert names(plan) == ["b"]
+    assert plan.skipped[0].why == "paused by the operator"
+    assert order([paused], health, 0, first, only_group="g").attempts == ()
+
+
+def test_a_draining_channel_takes_only_what_can_go_nowhere_else(health: Health) -> None:
+    draining, other = candidate("a", group="g", duty=Duty.DRAINING), candidate("b", group="g")
+    assert names(order([draining], health, 0, first)) == []
+    assert names(order([draining, candidate("c")], health, 0, first, only_group="h")) == []
+    assert names(order([draining], health, 0, first, only_group="g")) == ["a"]
+    assert names(order([draining, candidate("c")], health, 0, first, prefer_group="g")) == ["a", "c"]
+    assert names(order([draining, other], health, 0, first, only_group="g")) == ["b"]

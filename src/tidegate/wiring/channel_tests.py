@@ -1,0 +1,38 @@
+"""Lets the doctor examine a channel, with the channel's own credential, headers and roots."""
+
+from tidegate.admin.ports import NoSuchModel
+from tidegate.doctor.probes import plain_stream
+from tidegate.doctor.report import Report
+from tidegate.exchange.ports import Upstream
+from tidegate.routing.catalog import Catalog, Channel
+from tidegate.routing.names import is_pattern
+from tidegate.upstream.examination import examine
+
+_PATIENCE = 60.0
+"""Seconds for each request."""
+
+
+class ChannelTests:
+    """Implements `ChannelTester`."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+
+    async def test(self, channel: Channel, model: str | None) -> Report:
+        """A short set of requests. NoSuchModel for a public model name that it does not serve."""
+        upstream_model = upstream_name(channel, model)
+        probes = (plain_stream(channel.protocol, upstream_model),)
+        return await examine(self._upstream, channel, upstream_model, probes, patience=_PATIENCE)
+
+
+def upstream_name(channel: Channel, model: str | None) -> str:
+    """What the upstream calls a public model, or the channel's first one. Raises NoSuchModel."""
+    if model is None:
+        exact = [upstream for public, upstream in channel.models.items() if not is_pattern(public)]
+        if not exact:
+            raise NoSuchModel("the channel serves patterns only, so one must be named")
+        return exact[0]
+    found = Catalog([channel]).candidates(model, channel.protocol)
+    if not found:
+        raise NoSuchModel("the channel does not serve it")
+    return found[0].upstream_model

@@ -1,0 +1,95 @@
+"""Channels that an operator pauses, lets drain, resumes and tests, on real gateways with several workers."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Start
+from tests.harness import settings
+from tests.harness.client import Reply, fetch
+from tests.harness.dialects import CHAT
+from tests.harness.gateway import Gateway, free_port
+from tests.harness.simulated import Simulated
+
+EFFECT_SECONDS = 2.0
+BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulated]:
+    running = Simulated(tmp_path_factory.mktemp("simulated"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def config(tmp_path: Path, simulated: Simulated) -> settings.Config:
+    found = settings.server(free_port(), str(tmp_path))
+    found["channels"] = [
+        settings.channel("a", "chat", simulated.base, {"m": "sim-a", "slow": "sim;rate=20"}),
+        settings.channel("b", "msgs", simulated.base, {"m": "sim-b"}, priority=-1),
+    ]
+    return found
+
+
+async def posted(gateway: Gateway, target: str) -> Any:
+    reply = await gateway.admin(target, method="POST")
+    assert reply.status == 200, reply.body
+    return reply.json()
+
+
+async def asked(gateway: Gateway, count: int = 8) -> list[Reply]:
+    """Answers of whichever workers."""
+    return [await gateway.call(CHAT, BODY) for _ in range(count)]
+
+
+async def settled(gateway: Gateway, status: int, within: float = EFFECT_SECONDS) -> list[Reply]:
+    """Answers once all workers give this status."""
+    deadline = time.monotonic() + within
+    while True:
+        replies = await asked(gateway)
+        if {reply.status for reply in replies} == {status}:
+            return replies
+        assert time.monotonic() < deadline + 1.0, replies
+
+
+async def test_a_paused_channel_gets_nothing_until_it_is_resumed(
+    config: settings.Config, start: Start
+) -> None:
+    gateway = start(config, "--workers", "2")
+    shown = await posted(gateway, "channels/a/pause")
+    assert (shown["state"], shown["state_changed_by"], shown["managed_by"]) == ("paused", "admin", "file")
+    await asyncio.sleep(EFFECT_SECONDS)
+    first = (await asked(gateway))[0]
+    rows = await gateway.rows("limit=4")
+    assert {row["channel"] for row in rows} == {"b"}
+    assert first.status == 200
+    await posted(gateway, "channels/b/pause")
+    refused = (await settled(gateway, 503))[0]
+    assert refused.json()["error"]["code"] == "no_available_channel"
+    assert "retry-after" in dict(refused.headers)
+    assert (await fetch(gateway.port, "GET", "/readyz", [])).status == 200
+    health = (await gateway.admin("health")).json()
+    assert [(one["name"], one["state"]) for one in health["channels"]] == [("a", "paused"), ("b", "paused")]
+    assert (health["workers"], health["database"], health["redis"]) == (2, "ok", "none")
+    gateway.stop()
+
+    again = start(config)  # it survives
+    assert {reply.status for reply in await asked(again, 2)} == {503}
+    await posted(again, "channels/a/resume")
+    assert {reply.status for reply in await asked(again, 2)} == {200}
+
+
+async def test_a_channel_is_tested_with_its_own_credential(config: settings.Config, start: Start) -> None:
+    gateway = start(config)
+    report = await posted(gateway, "channels/b/test")
+    assert (report["target"], report["protocol"], report["model"], report["ok"]) == (
+        "b",
+        "messages",
+        "sim-b",
+        True,
+    )
+    assert report["streams"][0]["findings"] == []
