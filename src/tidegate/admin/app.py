@@ -7,20 +7,20 @@ from http import HTTPStatus
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from tidegate.admin import openapi, resources
+from tidegate.admin import openapi
 from tidegate.admin.accounts_api import AccountsApi
 from tidegate.admin.answers import json_answer
 from tidegate.admin.bodies import MAX_BYTES
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.channels_api import ChannelsApi
 from tidegate.admin.health_api import HealthApi
-from tidegate.admin.parameters import read_wanted, wrong
 from tidegate.admin.ports import CatalogDesk, ChannelTester, HealthReader, LedgerDesk, RequestReader
 from tidegate.admin.problems import Problem, answer, refusal
+from tidegate.admin.reports import Reports
+from tidegate.admin.requests_api import RequestsApi
 from tidegate.core.failure import TidegateError
 from tidegate.core.secret import Secret
 from tidegate.storage.catalog import Kind
-from tidegate.storage.pages import UnknownPosition
 
 log = logging.getLogger("tidegate.admin")
 
@@ -32,48 +32,26 @@ def create_admin_app(
     ledger: LedgerDesk | None = None,
     health: HealthReader | None = None,
     tester: ChannelTester | None = None,
+    reports: Reports | None = None,
 ) -> web.Application:
     """The whole API under /admin/v1; every path of it demands `token`, which must not be empty.
 
-    Without a ledger nothing is told of balances, and nothing can be credited; without the other two nothing
-    of the node, and no channel can be tested.
+    Without a ledger nothing is told of balances, and nothing can be credited; without the next two nothing
+    of the node, and no channel can be tested; without reports there is no overview and no live tail.
     """
     if not token:
         raise ValueError("the admin API needs a token")
     app = web.Application(middlewares=[_border(token)], client_max_size=MAX_BYTES)
-    journal = _Journal(requests)
     app.router.add_get(f"{PREFIX}/openapi.json", _describe)
-    app.router.add_get(f"{PREFIX}/requests", journal.newest)
-    app.router.add_get(f"{PREFIX}/requests/{{id}}", journal.show)
+    reports = reports or Reports(None, None)
+    reports.add_to(app)
+    RequestsApi(requests).add_to(app)
     ChannelsApi(catalog, tester).add_to(app)
     HealthApi(health).add_to(app)
-    for kind in (Kind.MODELS, Kind.KEYS):
-        CatalogApi(kind, catalog).add_to(app)
+    CatalogApi(Kind.MODELS, catalog).add_to(app)
+    CatalogApi(Kind.KEYS, catalog, reports.of_keys).add_to(app)
     AccountsApi(catalog, ledger).add_to(app)
     return app
-
-
-class _Journal:
-    """The rows of finished requests."""
-
-    def __init__(self, requests: RequestReader) -> None:
-        self._requests = requests
-
-    async def newest(self, request: web.Request) -> web.Response:
-        wanted = read_wanted(request.query.items())
-        try:
-            page = await self._requests.page(wanted.filters, limit=wanted.limit, before=wanted.before)
-        except UnknownPosition:
-            raise wrong(
-                "before", "is neither a `next` of an earlier answer nor the id of a request"
-            ) from None
-        return json_answer(resources.page_json(page))
-
-    async def show(self, request: web.Request) -> web.Response:
-        record = await self._requests.one(request.match_info["id"])
-        if record is None:
-            raise Problem(HTTPStatus.NOT_FOUND, "there is no request with this id")
-        return json_answer(resources.request_json(record))
 
 
 async def _describe(_request: web.Request) -> web.Response:

@@ -1,7 +1,7 @@
 """The admin API described in OpenAPI, for clients and for people."""
 
 from tidegate import __version__
-from tidegate.admin import openapi_catalog, openapi_channels, openapi_ledger
+from tidegate.admin import openapi_catalog, openapi_channels, openapi_ledger, openapi_reports
 from tidegate.admin.openapi_parts import (
     AMOUNT,
     COUNT,
@@ -34,6 +34,7 @@ def document() -> Schema:
         "paths": {
             "/admin/v1/requests": {"get": _list_requests()},
             "/admin/v1/requests/{id}": {"get": _show_request()},
+            **openapi_reports.paths(),
             **openapi_catalog.paths(),
             **openapi_channels.paths(),
             **openapi_ledger.paths(),
@@ -47,6 +48,7 @@ def document() -> Schema:
                 "Skipped": structure({"channel": TEXT, "upstream_model": TEXT, "why": TEXT}),
                 "Item": structure({"name": TEXT, "quantity": COUNT, "price": TEXT, "amount": TEXT}),
                 "RequestPage": page_of("Request", "before"),
+                **openapi_reports.schemas(),
                 **openapi_catalog.schemas(),
                 **openapi_channels.schemas(),
                 **openapi_ledger.schemas(),
@@ -71,9 +73,7 @@ def _list_requests() -> Schema:
         "parameters": [
             query("limit", LIMIT, "How many rows at most."),
             query("before", TEXT, "`next` of an earlier answer, or the id of a request: only older rows."),
-            *(query(name, TEXT) for name in ("key", "account", "model", "channel")),
-            query("outcome", {"enum": list(OUTCOMES)}),
-            query("protocol", {"enum": list(PROTOCOLS)}),
+            *openapi_reports.filters(),
         ],
         "responses": {"200": content("A page of rows.", "RequestPage"), **problems("400", "401", "503")},
     }

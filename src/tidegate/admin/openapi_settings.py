@@ -9,6 +9,7 @@ from tidegate.admin.openapi_parts import (
     POSITIVE,
     SECONDS,
     TEXT,
+    TIME,
     Schema,
     closed,
     list_of,
@@ -68,6 +69,9 @@ def answered(kind: Kind) -> Schema:
                 "conversion": _choice(Conversion),
                 "unsupported_tools": _choice(UnsupportedTools),
                 **_limits(or_null(AMOUNT)),
+                "last_used_at": or_null(TIME, "null: no row of the journal tells."),
+                "spent_today": or_null(AMOUNT, "What its requests of this UTC day cost."),
+                "spent_month": or_null(AMOUNT),
             }
 
 

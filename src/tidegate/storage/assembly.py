@@ -18,9 +18,11 @@ from tidegate.storage.agreement import Agreement
 from tidegate.storage.books import DatabaseBooks
 from tidegate.storage.catalog_access import CatalogStore
 from tidegate.storage.database import Database, DatabaseUnusable
+from tidegate.storage.figures import FiguresReader
 from tidegate.storage.journal import BatchedJournal
 from tidegate.storage.journal_query import JournalReader
 from tidegate.storage.ledger_desk import LedgerDesk
+from tidegate.storage.live_tail import LiveTail
 from tidegate.storage.migrate import bring_up_to_date
 from tidegate.storage.owners import Owner, forget_files
 from tidegate.storage.ownership import OWNED_IDS, RememberedOwnership
@@ -77,6 +79,8 @@ class Storage:
         self.ownership = RememberedOwnership(database, self._writer, self._lookups, clock=clock)
         self.catalog = CatalogStore(database, self._writer, self._lookups)
         self.requests = JournalReader(database, self._reads, self._writer.flush)
+        self.figures = FiguresReader(database, self._reads, clock)
+        self.live = LiveTail(database, self._reads)
         self._recovery = Recovery(database, self._owner.folder, self._owner.id, _SHEETS, clock=clock)
         self._purge: asyncio.Task[NoReturn] = asyncio.create_task(Purge(self._writer, retention, clock).run())
         self._tending: asyncio.Task[NoReturn] | None = None
@@ -161,6 +165,7 @@ class Storage:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+        await self.live.close()
         gone = self._writer.do(partial(leave, owner=self._owner.id))
         await self._writer.close(patience)
         if self._writer.spooled == 0 and gone.done() and gone.exception() is None and gone.result():

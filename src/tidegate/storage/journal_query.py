@@ -15,6 +15,7 @@ from tidegate.exchange.ports import RequestRecord
 from tidegate.storage import rows
 from tidegate.storage.database import Database, DatabaseUnusable, reason
 from tidegate.storage.pages import (
+    EQUAL,
     REQUEST_ID_PREFIX,
     Filters,
     Page,
@@ -33,7 +34,7 @@ _Answer = TypeVar("_Answer")
 
 def select_page(connection: Connection, filters: Filters, limit: int, before: str | None) -> Page:
     """The newest `limit` rows before a cursor or a request id; UnknownPosition if `before` is neither."""
-    if not all(storable(wanted) for wanted in msgspec.structs.astuple(filters) if wanted is not None):
+    if not all(storable(wanted) for wanted in msgspec.structs.astuple(filters) if isinstance(wanted, str)):
         return Page((), None)
     query = _filtered(select(*_COLUMNS), filters)
     if before is not None:
@@ -78,10 +79,16 @@ def select_numbers(connection: Connection, numbers: Sequence[int], filters: Filt
 
 
 def _filtered(query: Select[Any], filters: Filters) -> Select[Any]:
-    for name in filters.__struct_fields__:
+    for name in EQUAL:
         wanted = getattr(filters, name)
         if wanted is not None:
             query = query.where(requests.c[name] == wanted)
+    if filters.since is not None:
+        query = query.where(requests.c.created_at >= filters.since)
+    if filters.until is not None:
+        query = query.where(requests.c.created_at < filters.until)
+    if filters.id is not None:
+        query = query.where(requests.c.id.startswith(filters.id, autoescape=True))
     if filters.outcome not in (None, "completed"):
         # Says what the filter implies: without it the partial index would not be used.
         query = query.where(requests.c.outcome != "completed")

@@ -14,7 +14,7 @@ PROTOCOLS = tuple(protocol.value for protocol in Protocol)
 
 
 class Filters(Struct, frozen=True, kw_only=True):
-    """Rows must equal every value that is not None."""
+    """Rows must fit every value that is not None."""
 
     key: str | None = None
     account: str | None = None
@@ -22,6 +22,18 @@ class Filters(Struct, frozen=True, kw_only=True):
     channel: str | None = None
     outcome: str | None = None
     protocol: str | None = None
+    status: int | None = None
+    stream: bool | None = None
+    since: int | None = None
+    """Rows that began then or later; microseconds since 1970."""
+    until: int | None = None
+    """Rows that began earlier; microseconds since 1970."""
+    id: str | None = None
+    """Rows whose id begins so."""
+
+
+EQUAL = ("key", "account", "model", "channel", "outcome", "protocol", "status", "stream")
+"""The filters that a column must equal."""
 
 
 class Page(Struct, frozen=True):

@@ -17,6 +17,7 @@ from aiohttp import web
 from aiohttp.web_request import BaseRequest
 
 from tidegate.admin.app import create_admin_app
+from tidegate.admin.reports import Reports
 from tidegate.config import Config, build_catalog
 from tidegate.config.settings import UsageChunk
 from tidegate.core.failure import TidegateError
@@ -267,7 +268,10 @@ async def open_gateway(config: Config, secret: Secret, place: Place | None = Non
     admin: web.AppRunner | None = None
     if config.admin.token is not None:
         desk, tester = Desk(catalog, vault), ChannelTests(upstream)
-        app = create_admin_app(config.admin.token, storage.requests, desk, storage.desk, health, tester)
+        reports = Reports(storage.figures, storage.live)
+        app = create_admin_app(
+            config.admin.token, storage.requests, desk, storage.desk, health, tester, reports
+        )
         admin = web.AppRunner(app, access_log=None)
         await admin.setup()
     gateway = Gateway(config, secret, storage, upstream, tokenizer, admin, sharing, catalog, place)

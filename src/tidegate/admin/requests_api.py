@@ -1,0 +1,41 @@
+"""The routes of finished requests."""
+
+from http import HTTPStatus
+
+from aiohttp import web
+
+from tidegate.admin import resources
+from tidegate.admin.answers import json_answer
+from tidegate.admin.catalog_api import PREFIX
+from tidegate.admin.parameters import read_wanted, wrong
+from tidegate.admin.ports import RequestReader
+from tidegate.admin.problems import Problem
+from tidegate.storage.pages import UnknownPosition
+
+
+class RequestsApi:
+    """The rows of the journal."""
+
+    def __init__(self, requests: RequestReader) -> None:
+        self._requests = requests
+
+    def add_to(self, app: web.Application) -> None:
+        """Serve the routes."""
+        app.router.add_get(f"{PREFIX}/requests", self.newest)
+        app.router.add_get(f"{PREFIX}/requests/{{id}}", self.show)
+
+    async def newest(self, request: web.Request) -> web.Response:
+        wanted = read_wanted(request.query.items())
+        try:
+            page = await self._requests.page(wanted.filters, limit=wanted.limit, before=wanted.before)
+        except UnknownPosition:
+            raise wrong(
+                "before", "is neither a `next` of an earlier answer nor the id of a request"
+            ) from None
+        return json_answer(resources.page_json(page))
+
+    async def show(self, request: web.Request) -> web.Response:
+        record = await self._requests.one(request.match_info["id"])
+        if record is None:
+            raise Problem(HTTPStatus.NOT_FOUND, "there is no request with this id")
+        return json_answer(resources.request_json(record))
