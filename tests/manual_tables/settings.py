@@ -32,6 +32,8 @@ TYPES = {
     "redis_url": "URL",
     "origin": "origin",
     "host": "host name or address",
+    "lifetime": "duration, 1m to 366d",
+    "network": "address or network",
     "listen": '`"HOST:PORT"`',
     "existing_file": "path of a file",
     "writable_folder": "path of a folder",
@@ -50,6 +52,7 @@ PLURALS = {
     "header name": "header names",
     "model name or pattern": "model names and patterns",
     "secret text": "secret texts",
+    "address or network": "addresses and networks",
     "name": "names",
 }
 MANY = 1_000_000

@@ -15,7 +15,7 @@ PAGE = CONFIGURATION.read_text(encoding="utf-8")
 TABLES = contents(PAGE)
 TOML = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 ENVIRONMENT = {
-    "TIDEGATE_ADMIN_TOKEN": "admin-token",
+    "TIDEGATE_ADMIN_TOKEN": "admin-token-1",
     "OPENAI_API_KEY": "sk-one",
     "ANTHROPIC_API_KEY": "sk-two",
     "TIDEGATE_KEY": "sk-tg-three",

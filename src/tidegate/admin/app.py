@@ -1,47 +1,57 @@
 """The admin API as an aiohttp application."""
 
-import hmac
 import logging
+from collections.abc import Iterable
 from http import HTTPStatus
+from typing import Protocol
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from tidegate.admin import openapi
+from tidegate.admin import cookies, openapi
 from tidegate.admin.accounts_api import AccountsApi
 from tidegate.admin.answers import json_answer
 from tidegate.admin.bodies import MAX_BYTES
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.channels_api import ChannelsApi
+from tidegate.admin.gatekeeper import Gatekeeper
 from tidegate.admin.health_api import HealthApi
 from tidegate.admin.ports import CatalogDesk, ChannelTester, HealthReader, LedgerDesk, RequestReader
 from tidegate.admin.problems import Problem, answer, refusal
 from tidegate.admin.reports import Reports
 from tidegate.admin.requests_api import RequestsApi
+from tidegate.admin.session_api import PATH as SESSION_PATH
+from tidegate.admin.session_api import SessionApi
 from tidegate.core.failure import TidegateError
-from tidegate.core.secret import Secret
 from tidegate.storage.catalog import Kind
 
 log = logging.getLogger("tidegate.admin")
 
 
+class Routes(Protocol):
+    """A part of the API."""
+
+    def add_to(self, app: web.Application) -> None:
+        """Serve its routes."""
+
+
 def create_admin_app(
-    token: Secret,
+    gate: Gatekeeper,
     requests: RequestReader,
     catalog: CatalogDesk,
     ledger: LedgerDesk | None = None,
     health: HealthReader | None = None,
     tester: ChannelTester | None = None,
     reports: Reports | None = None,
+    more: Iterable[Routes] = (),
 ) -> web.Application:
-    """The whole API under /admin/v1; every path of it demands `token`, which must not be empty.
+    """The whole API under /admin/v1; `gate` lets nobody in but operators, but for signing in.
 
     Without a ledger nothing is told of balances, and nothing can be credited; without the next two nothing
     of the node, and no channel can be tested; without reports there is no overview and no live tail.
+    `more` are further routes.
     """
-    if not token:
-        raise ValueError("the admin API needs a token")
-    app = web.Application(middlewares=[_border(token)], client_max_size=MAX_BYTES)
+    app = web.Application(middlewares=[_border(gate)], client_max_size=MAX_BYTES)
     app.router.add_get(f"{PREFIX}/openapi.json", _describe)
     reports = reports or Reports(None, None)
     reports.add_to(app)
@@ -51,6 +61,9 @@ def create_admin_app(
     CatalogApi(Kind.MODELS, catalog).add_to(app)
     CatalogApi(Kind.KEYS, catalog, reports.of_keys).add_to(app)
     AccountsApi(catalog, ledger).add_to(app)
+    SessionApi(gate).add_to(app)
+    for routes in more:
+        routes.add_to(app)
     return app
 
 
@@ -58,47 +71,49 @@ async def _describe(_request: web.Request) -> web.Response:
     return json_answer(openapi.document())
 
 
-def _border(token: Secret) -> Middleware:
-    """Checks the token and turns every error into an answer."""
-    expected = token.reveal().encode("utf-8", "surrogateescape")
+def _border(gate: Gatekeeper) -> Middleware:
+    """Lets operators in and turns every error into an answer."""
 
     @web.middleware
     async def border(request: web.Request, handler: Handler) -> web.StreamResponse:
         response = await answered(request, handler)
-        response.headers["server"] = "tidegate"  # in place of aiohttp's own, which tells versions
+        if not response.prepared:
+            response.headers["server"] = "tidegate"  # in place of aiohttp's own, which tells versions
+            response.headers["x-content-type-options"] = "nosniff"
         return response
 
     async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
-            _check_token(request, expected)
-            return await handler(request)
-        except Problem as problem:
-            return answer(problem)
-        except web.HTTPException as error:
-            return answer(_routing_problem(error))
-        except TidegateError as error:
-            log.error("admin API: %s: %s", error.failure.message, error.failure.detail)
-            return answer(Problem(HTTPStatus.SERVICE_UNAVAILABLE, error.failure.message))
+            if (request.method, request.path) == ("POST", SESSION_PATH):
+                return await handler(request)
+            await gate.admit(request)
+            return await gate.while_signed_in(request, handler(request))
         except Exception as error:
-            refused = refusal(error)
-            if refused is not None:
-                return answer(refused)
-            log.exception("admin API: unexpected error")
-            return answer(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed; its log says how"))
+            problem = _problem_of(error)
+        response = answer(problem)
+        if problem.status is HTTPStatus.UNAUTHORIZED and cookies.read(request) is not None:
+            cookies.forget(response, secure=gate.visitor(request).secure)
+        return response
 
     return border
 
 
-def _check_token(request: web.Request, expected: bytes) -> None:
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    # Compared in constant time, so that the time of the answer tells nothing about the token.
-    known = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), expected)
-    if scheme.lower() != "bearer" or not known:
-        raise Problem(
-            HTTPStatus.UNAUTHORIZED,
-            "the admin token is missing or wrong; send it as `Authorization: Bearer TOKEN`",
-            headers={"www-authenticate": 'Bearer realm="tidegate admin"'},
-        )
+def _problem_of(error: Exception) -> Problem:
+    match error:
+        case Problem():
+            return error
+        case web.HTTPException():
+            return _routing_problem(error)
+        case TidegateError(failure=failure):
+            log.error("admin API: %s: %s", failure.message, failure.detail)
+            return Problem(HTTPStatus.SERVICE_UNAVAILABLE, failure.message)
+        case _:  # any other error may come out of a change
+            refused = refusal(error)
+            if refused is None:
+                log.error("admin API: unexpected error", exc_info=error)
+            return refused or Problem(
+                HTTPStatus.INTERNAL_SERVER_ERROR, "the gateway failed; its log says how"
+            )
 
 
 def _routing_problem(error: web.HTTPException) -> Problem:

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from aiohttp import web
 
 from tidegate.admin.answers import json_answer
+from tidegate.admin.authors import author_of
 from tidegate.admin.bodies import read_object
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.catalog_json import Json, entry_json
@@ -26,8 +27,6 @@ from tidegate.doctor.report import report_json
 from tidegate.routing.catalog import Channel, Duty
 from tidegate.storage.catalog import Kind
 
-OPERATOR = "admin"
-"""Who holds `admin.token`."""
 _DUTIES = {"pause": Duty.PAUSED, "drain": Duty.DRAINING, "resume": Duty.ACTIVE}
 
 
@@ -50,7 +49,7 @@ class ChannelsApi:
     async def set_duty(self, duty: Duty, request: web.Request) -> web.Response:
         read_known(request.query.items(), ())
         _demand_nothing(await _read_body(request))
-        entry = await self._desk.set_duty(request.match_info["name"], duty, OPERATOR)
+        entry = await self._desk.set_duty(request.match_info["name"], duty, str(author_of(request).operator))
         return json_answer(entry_json(entry, self._desk.doubts(entry)) | duty_json(entry.name, self._desk))
 
     async def test(self, request: web.Request) -> web.Response:

@@ -1,7 +1,14 @@
 """The admin API described in OpenAPI, for clients and for people."""
 
 from tidegate import __version__
-from tidegate.admin import openapi_catalog, openapi_channels, openapi_ledger, openapi_reports
+from tidegate.admin import (
+    openapi_catalog,
+    openapi_channels,
+    openapi_doors,
+    openapi_ledger,
+    openapi_reports,
+)
+from tidegate.admin.cookies import NAME as COOKIE
 from tidegate.admin.openapi_parts import (
     AMOUNT,
     COUNT,
@@ -30,7 +37,7 @@ def document() -> Schema:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tidegate admin API", "version": __version__},
-        "security": [{"token": []}],
+        "security": [{"token": []}, {"session": []}],
         "paths": {
             "/admin/v1/requests": {"get": _list_requests()},
             "/admin/v1/requests/{id}": {"get": _show_request()},
@@ -38,9 +45,13 @@ def document() -> Schema:
             **openapi_catalog.paths(),
             **openapi_channels.paths(),
             **openapi_ledger.paths(),
+            **openapi_doors.paths(),
         },
         "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+            },
             "responses": {"Problem": content("What went wrong.", "Problem", "application/problem+json")},
             "schemas": {
                 "Request": _request_schema(),
@@ -52,6 +63,7 @@ def document() -> Schema:
                 **openapi_catalog.schemas(),
                 **openapi_channels.schemas(),
                 **openapi_ledger.schemas(),
+                **openapi_doors.schemas(),
                 "Problem": _problem_schema(),
             },
         },

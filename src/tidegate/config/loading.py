@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tidegate.config import callers, document, sections
+from tidegate.config.admin import admin
 from tidegate.config.channels import channels
 from tidegate.config.free_models import warn_of_free_models
 from tidegate.config.lines import key_lines
@@ -54,7 +55,7 @@ def _read(top: Table) -> Config:
         server=sections.server(top.table("server")),
         database=sections.database(top.table("database")),
         redis=sections.redis(top.table("redis")),
-        admin=sections.admin(top.table("admin")),
+        admin=admin(top.table("admin")),
         streaming=streaming,
         routing=sections.routing(top.table("routing")),
         channels=upstreams,

@@ -1,11 +1,11 @@
-"""Reads the tables that stand once: server, database, redis, admin, streaming, routing."""
+"""Reads the tables that stand once: server, database, redis, streaming, routing."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from tidegate.config import addresses, values
-from tidegate.config.settings import Admin, Database, Redis, Routing, Server, Streaming, UsageChunk
+from tidegate.config.settings import Database, Redis, Routing, Server, Streaming, UsageChunk
 from tidegate.config.table import Table
 from tidegate.config.values import Wrong
 
@@ -90,12 +90,6 @@ def database(table: Table) -> Database:
 
 def redis(table: Table) -> Redis:
     read = Redis(url=table.optional("url", addresses.redis_url))
-    table.close()
-    return read
-
-
-def admin(table: Table) -> Admin:
-    read = Admin(token=table.read("token", values.credential, None))
     table.close()
     return read
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
+from ipaddress import IPv4Network, IPv6Network
 
 from msgspec import Struct
 
@@ -55,9 +56,18 @@ class Redis(Struct, frozen=True, kw_only=True):
 
 
 class Admin(Struct, frozen=True, kw_only=True):
-    """The admin API and console; without a token both are off."""
+    """The admin API and console; without a token both are off. Durations are seconds.
+
+    `operators` are further tokens by the operator's name; `trusted_proxies` are believed where a request
+    comes from; `audit_retention` zero keeps the audit log for ever.
+    """
 
     token: Secret | None = None
+    operators: Mapping[str, Secret] = {}
+    session_idle: float = 12 * 3600.0
+    session_lifetime: float = 7 * DAY
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    audit_retention: float = 365 * DAY
 
 
 class UsageChunk(Enum):

@@ -48,9 +48,9 @@ class Exchange:
         self.open_requests = 0
         self._ownership = ownership
 
-    def identify(self, incoming: Incoming) -> Key | Failure:
-        """Who asks; while draining nobody is let in."""
-        return DRAINING if self.draining else identify(self.snapshot.catalog, incoming.headers)
+    def identify(self, incoming: Incoming, known: Key | None = None) -> Key | Failure:
+        """Who asks, where that is not `known`; while draining nobody is let in."""
+        return DRAINING if self.draining else known or identify(self.snapshot.catalog, incoming.headers)
 
     def reject(self, incoming: Incoming, key: Key | None, failure: Failure, pipe: ClientPipe) -> None:
         """Answer a request that the gateway itself turns away, and note it."""

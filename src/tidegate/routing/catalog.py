@@ -182,6 +182,10 @@ class Catalog:
         """The key with this secret. Looked up by hash, so time tells nothing about the stored ones."""
         return self._keys.get(digest(secret))
 
+    def key_named(self, name: str) -> Key | None:
+        """The key of this name. All are looked through: that is for operators, not for each request."""
+        return next((key for key in self._keys.values() if key.name == name), None)
+
     def account(self, name: str) -> Account:
         """Who pays; an account that is nowhere listed is unlimited."""
         return self._accounts.get(name) or Account(name=name)

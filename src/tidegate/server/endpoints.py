@@ -25,6 +25,14 @@ _DATA_ROUTES = {
     "/v1/messages": Protocol.MESSAGES,
     "/v1/messages/count_tokens": Protocol.MESSAGES,
 }
+_PATHS = {
+    Protocol.CHAT: "/v1/chat/completions",
+    Protocol.RESPONSES: "/v1/responses",
+    Protocol.MESSAGES: "/v1/messages",
+}
+CONSOLE_KEY = Key(name="console", account="default")
+"""Whose requests are those of the console that name no key."""
+_OPERATORS_OWN = frozenset({"authorization", "cookie", "origin", "referer", "x-api-key", "x-csrf-token"})
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -65,6 +73,15 @@ class DataPlane:
         extra = cors.allowed(self.rules.cors_origins, headers)
         return await self._directory.answer(request.method, path, headers, self._request_id(), extra)
 
+    def key_named(self, name: str | None) -> Key | None:
+        """The key of this name; None: one named `console`, or else the console's own, for all models."""
+        found = self._exchange.snapshot.catalog.key_named(name or CONSOLE_KEY.name)
+        return CONSOLE_KEY if found is None and name is None else found
+
+    async def serve_as(self, request: BaseRequest, protocol: Protocol, key: Key) -> web.StreamResponse:
+        """Answer an operator's request as a caller with this key would get it answered."""
+        return await self._data_route(request, _PATHS[protocol], protocol, key)
+
     def bad_http(self, path: str, failure: Failure) -> web.Response:
         """The answer to what could not be read as a request; on a data route it has a row like any other."""
         protocol = _DATA_ROUTES.get(path)
@@ -74,12 +91,16 @@ class DataPlane:
         self._exchange.note_unread(incoming, failure)
         return answers.error(failure, protocol, incoming.id, [])
 
-    async def _data_route(self, request: BaseRequest, path: str, protocol: Protocol) -> web.StreamResponse:
+    async def _data_route(
+        self, request: BaseRequest, path: str, protocol: Protocol, key: Key | None = None
+    ) -> web.StreamResponse:
         connection = request.protocol
         transport = request.transport
         if transport is None or not isinstance(connection, Connection):
             return answers.CLOSED
         headers = _headers(request)
+        if key is not None:  # the operator's credentials are no caller's, and go nowhere
+            headers = {name: value for name, value in headers.items() if name not in _OPERATORS_OWN}
         incoming = self._incoming(protocol, headers)
         extra = cors.allowed(self.rules.cors_origins, headers)
         told = [*answers.request_id_headers(incoming.id, protocol), *extra]
@@ -94,15 +115,15 @@ class DataPlane:
         )
         pipe.paused = connection.writing_paused
         connection.pipe = pipe  # stays after a fault: what answers for that must know how far this came
-        await self._exchange_on(request, path, incoming, pipe)
+        await self._exchange_on(request, path, incoming, pipe, key)
         connection.pipe = None
         return answers.KEPT if pipe.keep_alive else answers.CLOSED
 
     async def _exchange_on(
-        self, request: BaseRequest, path: str, incoming: Incoming, pipe: TransportPipe
+        self, request: BaseRequest, path: str, incoming: Incoming, pipe: TransportPipe, known: Key | None
     ) -> None:
         exchange = self._exchange
-        key = self._key(request, incoming)
+        key = self._key(request, incoming, known)
         if isinstance(key, Failure):
             pipe.close_after_unread(body_ended=request.content.is_eof())
             exchange.reject(incoming, None, key, pipe)
@@ -127,11 +148,11 @@ class DataPlane:
         else:
             await exchange.serve(incoming, key, body, pipe)
 
-    def _key(self, request: BaseRequest, incoming: Incoming) -> Key | Failure:
+    def _key(self, request: BaseRequest, incoming: Incoming, known: Key | None) -> Key | Failure:
         if request.method != "POST":
             message = f"{request.method} is not allowed here; use POST."
             return Failure(kind=Kind.METHOD_NOT_ALLOWED, message=message, allow="POST")
-        return self._exchange.identify(incoming)
+        return self._exchange.identify(incoming, known)
 
     async def _body(self, request: BaseRequest, incoming: Incoming) -> bytes | Failure:
         rules, headers = self.rules, incoming.headers

@@ -30,6 +30,7 @@ from tidegate.storage.purge import Purge
 from tidegate.storage.recovery import Recovery, leave
 from tidegate.storage.refuge import Refuge
 from tidegate.storage.schema import requests
+from tidegate.storage.sessions import SessionStore
 from tidegate.storage.writer import Writer
 
 log = logging.getLogger("tidegate.storage")
@@ -78,6 +79,7 @@ class Storage:
         self.journal = BatchedJournal(self._writer)
         self.ownership = RememberedOwnership(database, self._writer, self._lookups, clock=clock)
         self.catalog = CatalogStore(database, self._writer, self._lookups)
+        self.sessions = SessionStore(database, self._writer, self._lookups)
         self.requests = JournalReader(database, self._reads, self._writer.flush)
         self.figures = FiguresReader(database, self._reads, clock)
         self.live = LiveTail(database, self._reads)

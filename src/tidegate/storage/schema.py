@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration. Known here so that a start with nothing to migrate does not load Alembic."""
 
 metadata = MetaData()
@@ -217,3 +217,33 @@ channel_duties = Table(
 
 # One row: each change raises it in its own transaction, so that every process sees that there is one.
 catalog_version = Table("catalog_version", metadata, Column("version", BigInteger, nullable=False))
+
+# Who is signed in at the console. Of a session's id only the SHA-256 is kept.
+admin_sessions = Table(
+    "admin_sessions",
+    metadata,
+    Column("digest", Text, primary_key=True, nullable=False),
+    Column("operator", Text, nullable=False),
+    Column("proof", Text, nullable=False),  # that the operator's token is still the one signed in with
+    Column("created_at", BigInteger, nullable=False),  # microseconds since 1970, as seen_at
+    Column("seen_at", BigInteger, nullable=False),
+    Index("admin_sessions_seen", "seen_at"),
+)
+
+# Who changed what. Only added to, until a row is older than the setting says.
+audit = Table(
+    "audit",
+    metadata,
+    Column("number", _ROW_NUMBER, primary_key=True, autoincrement=True),
+    Column("at", BigInteger, nullable=False),  # microseconds since 1970
+    Column("operator", Text),
+    Column("via", Text, nullable=False),
+    Column("address", Text),
+    Column("action", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("name", Text),
+    Column("changes", Text, nullable=False),  # JSON: field -> [old, new]
+    Index("audit_at", "at"),
+    Index("audit_name", "kind", "name", "number"),
+    sqlite_autoincrement=True,
+)

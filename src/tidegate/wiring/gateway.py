@@ -16,8 +16,6 @@ from typing import Any
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
 
-from tidegate.admin.app import create_admin_app
-from tidegate.admin.reports import Reports
 from tidegate.config import Config, build_catalog
 from tidegate.config.settings import UsageChunk
 from tidegate.core.failure import TidegateError
@@ -43,6 +41,7 @@ from tidegate.server.metrics_page import MetricsListener, MetricsPage
 from tidegate.storage.assembly import Storage, open_storage
 from tidegate.storage.database import DatabaseUnusable
 from tidegate.upstream.client import HttpUpstream
+from tidegate.wiring.admin_site import AdminParts, AdminSite, open_admin_site
 from tidegate.wiring.channel_tests import ChannelTests
 from tidegate.wiring.config_digest import config_digest
 from tidegate.wiring.measures import Measures
@@ -72,7 +71,6 @@ class Gateway:
         storage: Storage,
         upstream: HttpUpstream,
         tokenizer: BpeTokenizer,
-        admin: web.AppRunner | None,
         sharing: Sharing,
         catalog: LiveCatalog,
         place: Place,
@@ -83,7 +81,7 @@ class Gateway:
         self._storage = storage
         self._upstream = upstream
         self._tokenizer = tokenizer
-        self._admin = admin
+        self.admin: AdminSite | None = None
         self._catalog = catalog
         self._hidden = set(channel_secrets(catalog.state.config))
         self._servers: list[asyncio.Server] = []
@@ -98,7 +96,7 @@ class Gateway:
         page = MetricsPage(self._measures.text, config.admin.token)
         shown = page if config.server.metrics_listen is None else None
         directory = Directory(self.exchange, storage.ready, int(time.time()), self._facts, shown)
-        self._plane = DataPlane(self.exchange, directory, _server_rules(config), ids, self._others)
+        self.plane = DataPlane(self.exchange, directory, _server_rules(config), ids, self._others)
         self._factory = self._connections()
         catalog.watch(self._put_in_force)
 
@@ -119,7 +117,7 @@ class Gateway:
         """
         opens = _opening_balances(config) - _opening_balances(self.config)
         self.config = config
-        self._plane.rules = _server_rules(config)
+        self.plane.rules = _server_rules(config)
         self._storage.tell_config(config_digest(config, self._secret))
         if opens:
             self._opening = asyncio.create_task(self._open_and_take(config))
@@ -198,8 +196,8 @@ class Gateway:
         if self._opening is not None:
             self._opening.cancel()
         await self.sharing.close()
-        if self._admin is not None:
-            await self._admin.cleanup()
+        if self.admin is not None:
+            await self.admin.close()
         await self._storage.close()
         await self._measures.close()
         await self._upstream.close()
@@ -216,8 +214,8 @@ class Gateway:
 
     def _connections(self) -> ConnectionFactory:
         return ConnectionFactory(
-            self._plane,
-            answer=self._plane.bad_http,
+            self.plane,
+            answer=self.plane.bad_http,
             request_factory=self._make_request,
             access_log=None,
             auto_decompress=False,
@@ -229,15 +227,12 @@ class Gateway:
         )
 
     def _make_request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> BaseRequest:
-        server = None if self._admin is None else self._admin.server
-        if server is not None and message.path.startswith("/admin/"):
-            return server.request_factory(message, payload, protocol, writer, task)
-        return BaseRequest(message, payload, protocol, writer, task, asyncio.get_running_loop())
+        parts = (message, payload, protocol, writer, task)
+        made = None if self.admin is None else self.admin.make_request(*parts)
+        return BaseRequest(*parts, asyncio.get_running_loop()) if made is None else made
 
     def _others(self, request: BaseRequest) -> Awaitable[web.StreamResponse] | None:
-        if self._admin is None or self._admin.server is None or not isinstance(request, web.Request):
-            return None
-        return self._admin.server.request_handler(request)
+        return None if self.admin is None else self.admin.answer(request)
 
 
 async def probe(config: Config) -> None:
@@ -264,18 +259,10 @@ async def open_gateway(config: Config, secret: Secret, place: Place | None = Non
     upstream = HttpUpstream(os.environ)
     tokenizer = BpeTokenizer()
     sharing = Sharing(Health(_breaker_rules(config)), config.redis.url, place)
-    health = NodeView(catalog, sharing, place.workers)
-    admin: web.AppRunner | None = None
-    if config.admin.token is not None:
-        desk, tester = Desk(catalog, vault), ChannelTests(upstream)
-        reports = Reports(storage.figures, storage.live)
-        app = create_admin_app(
-            config.admin.token, storage.requests, desk, storage.desk, health, tester, reports
-        )
-        admin = web.AppRunner(app, access_log=None)
-        await admin.setup()
-    gateway = Gateway(config, secret, storage, upstream, tokenizer, admin, sharing, catalog, place)
-    health.figures = gateway.figures
+    gateway = Gateway(config, secret, storage, upstream, tokenizer, sharing, catalog, place)
+    health = NodeView(catalog, sharing, place.workers, gateway.figures)
+    parts = AdminParts(storage, Desk(catalog, vault), health, ChannelTests(upstream), gateway.plane)
+    gateway.admin = await open_admin_site(config, secret, parts, place.memory)
     await sharing.open(gateway.serves)
     return gateway
 

@@ -13,10 +13,16 @@ from tidegate.wiring.sharing import Sharing
 
 
 class NodeView:
-    """Implements `HealthReader`. `figures` gives what is measured of all workers, once it is measured."""
+    """Implements `HealthReader`. `figures` gives what is measured of all workers."""
 
-    def __init__(self, catalog: LiveCatalog, sharing: Sharing, workers: int) -> None:
-        self.figures: Callable[[], Mapping[str, float]] = dict
+    def __init__(
+        self,
+        catalog: LiveCatalog,
+        sharing: Sharing,
+        workers: int,
+        figures: Callable[[], Mapping[str, float]],
+    ) -> None:
+        self._figures = figures
         self._catalog = catalog
         self._sharing = sharing
         self._workers = workers
@@ -24,7 +30,7 @@ class NodeView:
 
     def health(self) -> NodeHealth:
         """As of now."""
-        figures, redis = self.figures(), self._sharing.redis_up()
+        figures, redis = self._figures(), self._sharing.redis_up()
         return NodeHealth(
             version=__version__,
             started_at=self._started_at,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tidegate.admin.throttle import SLOTS as FAILURE_SLOTS
 from tidegate.core.secret import Secret
 from tidegate.exchange.ports import Limits
 from tidegate.observe.gauges import GaugeBoard
@@ -46,6 +47,7 @@ class SharedMemory:
         self.table = ScopeTable(workers)
         self.lock = ProcessLock() if workers > 1 else None
         self.gauges = GaugeBoard(workers)
+        self.failures = ScopeTable(1, FAILURE_SLOTS)
         self.board = CooldownBoard(ProcessLock()) if workers > 1 else None
 
     def place(self, number: int) -> Place:

@@ -1,19 +1,33 @@
 """Books that can be away, and a catalog with nothing in it."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from aiohttp import web
 from sqlalchemy import Connection
 
+from tidegate.admin.gatekeeper import Gatekeeper
+from tidegate.admin.operators import ADMIN, Operators
 from tidegate.admin.ports import Entry, Settings
+from tidegate.admin.session_ids import SessionIds
+from tidegate.admin.sessions import Lifetimes, Sessions, Store
+from tidegate.admin.throttle import Throttle
+from tidegate.admin.visitors import Networks
+from tidegate.core.failure import Failure, TidegateError
+from tidegate.core.failure import Kind as FailureKind
+from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
 from tidegate.ledger.entries import Balance, Posting
-from tidegate.routing.catalog import Duty
+from tidegate.routing.catalog import Duty, Key
 from tidegate.storage import ledger_desk
 from tidegate.storage.booking import Booking, Held
 from tidegate.storage.catalog import Kind, NotThere
 from tidegate.storage.channel_duties import StoredDuty
 from tidegate.storage.database import Database, DatabaseUnusable
 from tidegate.storage.ledger_desk import LedgerFile, Refund
+from tidegate.storage.scope_table import ScopeTable
+from tidegate.storage.sessions import Session
 from tidegate.storage.statements import Statements
 
 
@@ -102,3 +116,33 @@ class Books:
     def _check(self) -> None:
         if self.away:
             raise DatabaseUnusable("the books are away")
+
+
+class NoSessions:
+    """Keeps nobody signed in."""
+
+    async def find(self, digest: str) -> Session | None:
+        return None
+
+    async def write(self, task: Callable[[Any], Any]) -> Any:
+        raise TidegateError(Failure(kind=FailureKind.INTERNAL, message="away"))
+
+
+def gate(token: str, store: Store | None = None, trusted: Networks = ()) -> Gatekeeper:
+    """Lets in who knows the token."""
+    return Gatekeeper(
+        Operators({ADMIN: Secret(token)}),
+        Sessions(store or NoSessions(), SessionIds(Secret("the gateway's own secret")), Lifetimes()),
+        Throttle(ScopeTable(1, 64), None),
+        trusted,
+    )
+
+
+class NoPlane:
+    """Has no keys, and no answers."""
+
+    def key_named(self, name: str | None) -> Key | None:
+        return None
+
+    async def serve_as(self, request: web.Request, protocol: Protocol, key: Key) -> web.StreamResponse:
+        raise AssertionError("there is no key to ask as")

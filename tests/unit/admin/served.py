@@ -7,13 +7,12 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from tests.unit.admin.fakes import Books
+from tests.unit.admin.fakes import Books, gate
 from tests.unit.admin.test_app import BEARER, TOKEN, Journal
 from tests.unit.managed.stores import Node, node
 from yarl import URL
 
 from tidegate.admin.app import create_admin_app
-from tidegate.core.secret import Secret
 
 
 class Api:
@@ -42,7 +41,7 @@ class Api:
 async def served(folder: Path) -> AsyncIterator[Api]:
     async with node(folder) as here:
         books = Books(folder)
-        admin = create_admin_app(Secret(TOKEN), Journal(), here.desk, books)
+        admin = create_admin_app(gate(TOKEN), Journal(), here.desk, books)
         async with TestClient(TestServer(admin)) as client:
             yield Api(client, here, books)
         books.database.close()

@@ -5,11 +5,11 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
+from tests.unit.admin.fakes import gate
 from tests.unit.admin.served import Api, served
 from tests.unit.admin.test_app import BEARER, TOKEN, Journal
 
 from tidegate.admin.app import create_admin_app
-from tidegate.core.secret import Secret
 
 Client = TestClient[web.Request, web.Application]
 
@@ -181,7 +181,7 @@ async def test_books_that_are_away_are_a_503(api: Api) -> None:
 
 
 async def test_without_books_accounts_are_managed_all_the_same(api: Api) -> None:
-    admin = create_admin_app(Secret(TOKEN), Journal(), api.node.desk)
+    admin = create_admin_app(gate(TOKEN), Journal(), api.node.desk)
     async with TestClient(TestServer(admin)) as client:
         async with client.get("/admin/v1/accounts/acme", headers=BEARER) as answer:
             assert (await answer.json())["balance"] is None

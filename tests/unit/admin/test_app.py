@@ -5,12 +5,11 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from tests.unit.admin.fakes import NoCatalog
+from tests.unit.admin.fakes import NoCatalog, gate
 from tests.unit.storage.records import record
 
 from tidegate.admin.app import create_admin_app
 from tidegate.core.failure import Failure, Kind, TidegateError
-from tidegate.core.secret import Secret
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage.pages import Filters, Page, UnknownPosition
 
@@ -47,7 +46,7 @@ def journal() -> Journal:
 @pytest_asyncio.fixture
 async def client(journal: Journal) -> AsyncIterator[Client]:
     """The application as the gateway mounts it: another application hands requests on."""
-    admin = create_admin_app(Secret(TOKEN), journal, NoCatalog())
+    admin = create_admin_app(gate(TOKEN), journal, NoCatalog())
     admin.freeze()
     outer = web.Application()
     outer.router.add_route("*", "/admin/{rest:.*}", admin._handle)
@@ -183,4 +182,4 @@ async def test_an_unexpected_error_is_logged_and_not_shown(
 
 def test_an_empty_token_opens_nothing(journal: Journal) -> None:
     with pytest.raises(ValueError, match="token"):
-        create_admin_app(Secret(""), journal, NoCatalog())
+        create_admin_app(gate(""), journal, NoCatalog())

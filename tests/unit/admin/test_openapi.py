@@ -4,21 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.unit.admin.fakes import NoCatalog
 from tests.unit.admin.served import served
-from tests.unit.admin.test_app import Journal
+from tests.unit.admin.whole import whole_app
 from tests.unit.managed.stores import CHANNEL
 from tests.unit.storage.records import RECORD
 
-from tidegate.admin.app import create_admin_app
 from tidegate.admin.catalog_api import PREFIX
 from tidegate.admin.openapi import document
 from tidegate.admin.resources import request_json
-from tidegate.core.secret import Secret
 
 
 def test_every_path_is_described() -> None:
-    app = create_admin_app(Secret("token"), Journal(), NoCatalog())
+    app = whole_app()
     served = {resource.canonical for resource in app.router.resources()}
     described = document()["paths"]
     assert isinstance(described, dict)
@@ -41,7 +38,7 @@ def schemas() -> dict[str, Any]:
 
 
 def test_every_method_is_described() -> None:
-    app = create_admin_app(Secret("token"), Journal(), NoCatalog())
+    app = whole_app()
     served = {
         (route.resource.canonical, route.method.lower())
         for route in app.router.routes()

@@ -9,13 +9,12 @@ import pytest
 import pytest_asyncio
 from aiohttp import ClientResponse, web
 from aiohttp.test_utils import TestClient, TestServer
-from tests.unit.admin.fakes import NoCatalog
+from tests.unit.admin.fakes import NoCatalog, gate
 from tests.unit.admin.test_app import BEARER, TOKEN, Journal
 from tests.unit.storage.records import record
 
 from tidegate.admin.app import create_admin_app
 from tidegate.admin.reports import Reports
-from tidegate.core.secret import Secret
 from tidegate.storage.database import Database
 from tidegate.storage.items import REQUESTS
 from tidegate.storage.live_tail import LiveTail
@@ -44,7 +43,7 @@ async def writer(database: Database) -> AsyncIterator[Writer]:
 async def client(database: Database) -> AsyncIterator[Client]:
     threads = ThreadPoolExecutor(2)
     live = LiveTail(database, threads)
-    admin = create_admin_app(Secret(TOKEN), Journal(), NoCatalog(), reports=Reports(None, live))
+    admin = create_admin_app(gate(TOKEN), Journal(), NoCatalog(), reports=Reports(None, live))
     async with TestClient(TestServer(admin)) as running:
         yield running
     await live.close()

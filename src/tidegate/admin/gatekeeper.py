@@ -1,0 +1,145 @@
+"""Decides who may use the admin API: an operator's token, or the cookie of a session."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from hmac import compare_digest
+from http import HTTPStatus
+from math import ceil
+
+from aiohttp import web
+
+from tidegate.admin import cookies
+from tidegate.admin.authors import AUTHOR, SESSION
+from tidegate.admin.operators import Operators
+from tidegate.admin.problems import Problem
+from tidegate.admin.session_ids import csrf_token
+from tidegate.admin.sessions import TRUSTED, Sessions, SignedIn
+from tidegate.admin.throttle import Throttle
+from tidegate.admin.visitors import Networks, Visitor, is_foreign, network_of, visitor
+from tidegate.core.failure import TidegateError
+from tidegate.storage.audit import Author, Via
+
+CSRF_HEADER = "x-csrf-token"
+_SAFE = ("GET", "HEAD")
+_CHALLENGE = {"www-authenticate": 'Bearer realm="tidegate admin"'}
+
+
+class Gatekeeper:
+    """Lets operators in, and nobody else."""
+
+    def __init__(
+        self, operators: Operators, sessions: Sessions, throttle: Throttle, trusted: Networks = ()
+    ) -> None:
+        """`trusted` are the proxies that are believed where a request comes from."""
+        self.operators = operators
+        self.sessions = sessions
+        self.throttle = throttle
+        self.trusted = trusted
+
+    def visitor(self, request: web.Request) -> Visitor:
+        """Where a request comes from."""
+        return visitor(request.remote, _headers(request), self.trusted, tls=request.secure)
+
+    async def admit(self, request: web.Request) -> None:
+        """Note in the request who asks. Raises Problem for who may not."""
+        if "authorization" in request.headers:
+            request[AUTHOR] = self._by_token(request)
+            return
+        identifier = cookies.read(request)
+        session = None if identifier is None else await self.sessions.find(identifier, self.operators)
+        if session is None:
+            raise _unauthorized(
+                "the session is over; sign in again"
+                if identifier
+                else "send the admin token as `Authorization: Bearer TOKEN`, or sign in"
+            )
+        if request.method not in _SAFE:
+            self._check_change(request, session)
+        request[SESSION] = session
+        request[AUTHOR] = Author(
+            operator=session.operator, via=Via.CONSOLE, address=self.visitor(request).address
+        )
+
+    def owner(self, visitor: Visitor, token: str) -> str:
+        """Whose token was typed in. Raises Problem for a wrong one, or for any after too many."""
+        wait = self.throttle.wait(network_of(visitor.address))
+        if wait:
+            raise _too_many(wait)
+        return self._owner(visitor, token, "the admin token is wrong")
+
+    async def while_signed_in(
+        self, request: web.Request, answer: Awaitable[web.StreamResponse]
+    ) -> web.StreamResponse:
+        """The answer; one that takes long, as a stream does, ends soon after its session."""
+        session: SignedIn | None = request.get(SESSION)
+        if session is None:
+            return await answer
+        watch = asyncio.create_task(self._end_with(session, request))
+        try:
+            return await answer
+        finally:
+            watch.cancel()
+
+    async def _end_with(self, session: SignedIn, request: web.Request) -> None:
+        ended = False
+        while not ended:
+            await asyncio.sleep(TRUSTED)
+            with suppress(TidegateError):
+                ended = await self.sessions.find(session.id, self.operators) is None
+        if request.transport is not None:
+            request.transport.abort()
+
+    def check_own_page(self, request: web.Request) -> None:
+        """Raise Problem where a browser tells that another site's page asks."""
+        if is_foreign(self.visitor(request), _headers(request)):
+            raise Problem(HTTPStatus.FORBIDDEN, "a page of another site must not ask this")
+
+    def _by_token(self, request: web.Request) -> Author:
+        scheme, _, given = request.headers["authorization"].partition(" ")
+        if scheme.lower() != "bearer":
+            raise _unauthorized("send the admin token as `Authorization: Bearer TOKEN`")
+        where = self.visitor(request)
+        # A right one is always let in: nobody can lock out a program by guessing from where it runs.
+        owner = self._owner(where, given.strip(), "the admin token is wrong")
+        return Author(operator=owner, via=Via.TOKEN, address=where.address)
+
+    def _owner(self, visitor: Visitor, token: str, wrong: str) -> str:
+        owner = self.operators.owner(token)
+        if owner is None:
+            wait = self.throttle.fail(network_of(visitor.address))
+            raise _too_many(wait) if wait else _unauthorized(wrong)
+        return owner
+
+    def _check_change(self, request: web.Request, session: SignedIn) -> None:
+        self.check_own_page(request)
+        given = request.headers.get(CSRF_HEADER, "")
+        if not compare_digest(given.encode("utf-8", "replace"), csrf_token(session.id).encode()):
+            raise Problem(HTTPStatus.FORBIDDEN, f"the header {CSRF_HEADER} must hold the session's `csrf`")
+        if request.body_exists:
+            check_json(request)
+
+
+def check_json(request: web.Request) -> None:
+    """Raise Problem unless the body is called JSON: what a form of another site can send is not."""
+    if request.content_type != "application/json":
+        raise Problem(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body with `content-type: application/json`"
+        )
+
+
+def _unauthorized(detail: str) -> Problem:
+    return Problem(HTTPStatus.UNAUTHORIZED, detail, headers=_CHALLENGE)
+
+
+def _too_many(wait: float) -> Problem:
+    seconds = max(1, ceil(wait))
+    return Problem(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        f"too many wrong tokens; try again in {seconds} s",
+        headers={"retry-after": str(seconds)},
+    )
+
+
+def _headers(request: web.Request) -> Mapping[str, str]:
+    return {name.lower(): ", ".join(request.headers.getall(name)) for name in set(request.headers)}

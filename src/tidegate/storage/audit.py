@@ -1,0 +1,114 @@
+"""Keeps the trail of who changed what."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Connection, Row, delete, insert, select
+
+from tidegate.storage.rows import to_microseconds
+from tidegate.storage.schema import audit as table
+
+SET = "(set)"
+"""What is shown in place of a secret."""
+
+Changes = Mapping[str, tuple[object, object]]
+"""Field -> what it was and what it is; None: not there. Holds what JSON can hold, and never a secret."""
+
+
+class Via(Enum):
+    """How an operator came in."""
+
+    TOKEN = "token"  # noqa: S105  # a word, no secret
+    CONSOLE = "console"
+    COMMAND_LINE = "command_line"
+
+
+class Author(Struct, frozen=True, kw_only=True):
+    """Who does something. `operator` None: nobody who is known; `address` is where the call came from."""
+
+    operator: str | None
+    via: Via
+    address: str | None = None
+
+
+class Deed(Struct, frozen=True, kw_only=True):
+    """What was done to what: `kind` is a word like "channels", `name` which of them."""
+
+    action: str
+    kind: str
+    name: str | None = None
+    changes: Changes = {}
+
+
+class Noted(Struct, frozen=True, kw_only=True):
+    """A row of the trail; `at` is Unix seconds."""
+
+    number: int
+    at: float
+    author: Author
+    deed: Deed
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """Rows must equal every value that is not None."""
+
+    kind: str | None = None
+    name: str | None = None
+    operator: str | None = None
+
+
+def note(connection: Connection, author: Author, deed: Deed, clock: Callable[[], float] = time.time) -> None:
+    """Add a row, in the transaction of what it tells of."""
+    connection.execute(
+        insert(table).values(
+            at=to_microseconds(clock()),
+            operator=author.operator,
+            via=author.via.value,
+            address=author.address,
+            action=deed.action,
+            kind=deed.kind,
+            name=deed.name,
+            changes=json.dumps({field: list(pair) for field, pair in deed.changes.items()}, default=str),
+        )
+    )
+
+
+def read(
+    connection: Connection, wanted: Wanted, *, limit: int, before: int | None = None
+) -> tuple[Noted, ...]:
+    """The newest rows before a number, the newest first."""
+    query = select(table).order_by(table.c.number.desc()).limit(limit)
+    for field in Wanted.__struct_fields__:
+        value = getattr(wanted, field)
+        if value is not None:
+            query = query.where(table.c[field] == value)
+    if before is not None:
+        query = query.where(table.c.number < before)
+    return tuple(_noted(row) for row in connection.execute(query))
+
+
+def delete_noted(before: int, limit: int) -> Callable[[Connection], int]:
+    """Deletes the oldest rows from before `before` (microseconds), at most `limit`."""
+    oldest = (
+        select(table.c.number)
+        .where(table.c.at < before)
+        .order_by(table.c.at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    statement = delete(table).where(table.c.number.in_(oldest))
+    return lambda connection: connection.execute(statement).rowcount
+
+
+def _noted(row: Row[Any]) -> Noted:
+    changes = {field: (pair[0], pair[1]) for field, pair in json.loads(row.changes).items()}
+    return Noted(
+        number=row.number,
+        at=row.at / 1_000_000,
+        author=Author(operator=row.operator, via=Via(row.via), address=row.address),
+        deed=Deed(action=row.action, kind=row.kind, name=row.name, changes=changes),
+    )
