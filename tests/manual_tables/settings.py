@@ -37,6 +37,8 @@ TYPES = {
     "listen": '`"HOST:PORT"`',
     "existing_file": "path of a file",
     "writable_folder": "path of a folder",
+    "share": "number, 0 to 1",
+    "expression": "regular expression",
     "_value": "text on one line",
     "_forwarded": "header name",
 }
@@ -51,6 +53,7 @@ PLURALS = {
     "origin": "origins",
     "header name": "header names",
     "model name or pattern": "model names and patterns",
+    "regular expression": "regular expressions",
     "secret text": "secret texts",
     "address or network": "addresses and networks",
     "name": "names",

@@ -14,9 +14,17 @@ from tidegate.admin.answers import json_answer
 from tidegate.admin.bodies import MAX_BYTES
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.channels_api import ChannelsApi
+from tidegate.admin.content_api import ContentApi, NothingKept
 from tidegate.admin.gatekeeper import Gatekeeper
 from tidegate.admin.health_api import HealthApi
-from tidegate.admin.ports import CatalogDesk, ChannelTester, HealthReader, LedgerDesk, RequestReader
+from tidegate.admin.ports import (
+    CatalogDesk,
+    ChannelTester,
+    ContentDesk,
+    HealthReader,
+    LedgerDesk,
+    RequestReader,
+)
 from tidegate.admin.problems import Problem, answer, refusal
 from tidegate.admin.reports import Reports
 from tidegate.admin.requests_api import RequestsApi
@@ -43,19 +51,22 @@ def create_admin_app(
     health: HealthReader | None = None,
     tester: ChannelTester | None = None,
     reports: Reports | None = None,
+    contents: ContentDesk | None = None,
     more: Iterable[Routes] = (),
 ) -> web.Application:
     """The whole API under /admin/v1; `gate` lets nobody in but operators, but for signing in.
 
     Without a ledger nothing is told of balances, and nothing can be credited; without the next two nothing
-    of the node, and no channel can be tested; without reports there is no overview and no live tail.
-    `more` are further routes.
+    of the node, and no channel can be tested; without reports there is no overview and no live tail;
+    without `contents` no request has a content. `more` are further routes.
     """
     app = web.Application(middlewares=[_border(gate)], client_max_size=MAX_BYTES)
     app.router.add_get(f"{PREFIX}/openapi.json", _describe)
     reports = reports or Reports(None, None)
     reports.add_to(app)
-    RequestsApi(requests).add_to(app)
+    contents = contents or NothingKept()
+    RequestsApi(requests, contents).add_to(app)
+    ContentApi(contents).add_to(app)
     ChannelsApi(catalog, tester).add_to(app)
     HealthApi(health).add_to(app)
     CatalogApi(Kind.MODELS, catalog).add_to(app)

@@ -57,6 +57,7 @@ def settings_json(value: Value) -> Json:
                 "models": None if value.models is None else list(value.models),
                 "conversion": value.conversion.value,
                 "unsupported_tools": value.unsupported_tools.value,
+                "capture": value.capture,
                 **_limits(value),
             }
         case _ as never:

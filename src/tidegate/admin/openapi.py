@@ -4,6 +4,7 @@ from tidegate import __version__
 from tidegate.admin import (
     openapi_catalog,
     openapi_channels,
+    openapi_content,
     openapi_doors,
     openapi_ledger,
     openapi_reports,
@@ -42,6 +43,7 @@ def document() -> Schema:
             "/admin/v1/requests": {"get": _list_requests()},
             "/admin/v1/requests/{id}": {"get": _show_request()},
             **openapi_reports.paths(),
+            **openapi_content.paths(),
             **openapi_catalog.paths(),
             **openapi_channels.paths(),
             **openapi_ledger.paths(),
@@ -60,6 +62,7 @@ def document() -> Schema:
                 "Item": structure({"name": TEXT, "quantity": COUNT, "price": TEXT, "amount": TEXT}),
                 "RequestPage": page_of("Request", "before"),
                 **openapi_reports.schemas(),
+                **openapi_content.schemas(),
                 **openapi_catalog.schemas(),
                 **openapi_channels.schemas(),
                 **openapi_ledger.schemas(),
@@ -130,7 +133,8 @@ def _request_schema() -> Schema:
             "attempts": list_of(ref("Attempt")),
             "skipped": list_of(ref("Skipped")),
             "user_agent": or_null(TEXT),
-        }
+        },
+        {"captured": {**FLAG, "description": "Whether its content is kept. Not in the live tail."}},
     )
 
 

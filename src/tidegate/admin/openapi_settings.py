@@ -37,6 +37,12 @@ _DURATION: Schema = {
 }
 _DECIMAL: Schema = {"anyOf": [{"type": "string", "pattern": r"^\d+(\.\d+)?$"}, {"type": "number"}]}
 _EXACT: Schema = {"type": "string", "pattern": r"^\d+(\.\d+)?$"}
+_SHARE: Schema = {
+    "type": "number",
+    "minimum": 0,
+    "maximum": 1,
+    "description": "The share of the key's requests whose content is kept.",
+}
 _NAMES: Schema = list_of(_NAME)
 _RATES = tuple(name for name in Price.__struct_fields__ if name not in ("tiers", "service_tiers"))
 _WRITE_ONLY = {"writeOnly": True}
@@ -68,6 +74,7 @@ def answered(kind: Kind) -> Schema:
                 "models": or_null(_NAMES, "null: all."),
                 "conversion": _choice(Conversion),
                 "unsupported_tools": _choice(UnsupportedTools),
+                "capture": _SHARE,
                 **_limits(or_null(AMOUNT)),
                 "last_used_at": or_null(TIME, "null: no row of the journal tells."),
                 "spent_today": or_null(AMOUNT, "What its requests of this UTC day cost."),
@@ -143,6 +150,7 @@ def _sent(kind: Kind) -> dict[str, Schema]:
                 "models": _NAMES,
                 "conversion": _choice(Conversion),
                 "unsupported_tools": _choice(UnsupportedTools),
+                "capture": _SHARE,
                 **_limits(_DECIMAL),
             }
 

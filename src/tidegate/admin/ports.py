@@ -1,6 +1,6 @@
 """What the admin API needs from the world."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -12,6 +12,8 @@ from tidegate.ledger.entries import Balance, Posting
 from tidegate.routing.catalog import Account, Channel, Duty, Key, Model
 from tidegate.storage.catalog import Kind
 from tidegate.storage.channel_duties import StoredDuty
+from tidegate.storage.content_desk import Also
+from tidegate.storage.contents import KeptContent
 from tidegate.storage.ledger_desk import Refund
 from tidegate.storage.pages import Filters, Page
 
@@ -28,6 +30,19 @@ class RequestReader(Protocol):
 
     async def one(self, identifier: str) -> RequestRecord | None:
         """The row of a request, if there is one."""
+
+
+class ContentDesk(Protocol):
+    """What is kept of what requests said. All raise TidegateError where that cannot be reached."""
+
+    async def one(self, identifier: str, also: Also) -> KeptContent | None:
+        """What is kept of a request; `also` is done in the same transaction if there is something."""
+
+    async def present(self, identifiers: Collection[str]) -> frozenset[str]:
+        """Those of the requests of which something is kept."""
+
+    async def forget(self, identifier: str, also: Also) -> bool:
+        """Keep nothing of a request any more, and do `also` with it; False: nothing was kept."""
 
 
 class Origin(Struct, frozen=True, kw_only=True):

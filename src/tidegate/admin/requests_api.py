@@ -8,7 +8,7 @@ from tidegate.admin import resources
 from tidegate.admin.answers import json_answer
 from tidegate.admin.catalog_api import PREFIX
 from tidegate.admin.parameters import read_wanted, wrong
-from tidegate.admin.ports import RequestReader
+from tidegate.admin.ports import ContentDesk, RequestReader
 from tidegate.admin.problems import Problem
 from tidegate.storage.pages import UnknownPosition
 
@@ -16,8 +16,9 @@ from tidegate.storage.pages import UnknownPosition
 class RequestsApi:
     """The rows of the journal."""
 
-    def __init__(self, requests: RequestReader) -> None:
+    def __init__(self, requests: RequestReader, contents: ContentDesk) -> None:
         self._requests = requests
+        self._contents = contents
 
     def add_to(self, app: web.Application) -> None:
         """Serve the routes."""
@@ -32,10 +33,12 @@ class RequestsApi:
             raise wrong(
                 "before", "is neither a `next` of an earlier answer nor the id of a request"
             ) from None
-        return json_answer(resources.page_json(page))
+        captured = await self._contents.present([record.id for record in page.requests])
+        return json_answer(resources.page_json(page, captured))
 
     async def show(self, request: web.Request) -> web.Response:
         record = await self._requests.one(request.match_info["id"])
         if record is None:
             raise Problem(HTTPStatus.NOT_FOUND, "there is no request with this id")
-        return json_answer(resources.request_json(record))
+        captured = await self._contents.present([record.id])
+        return json_answer(resources.request_json(record, captured))

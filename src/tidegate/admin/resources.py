@@ -1,5 +1,6 @@
 """The JSON shapes of the admin API."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from tidegate.exchange.ports import AttemptRecord, RequestRecord, SkippedRecord
@@ -8,18 +9,21 @@ from tidegate.ledger.money import usd
 from tidegate.storage.pages import Page
 
 
-def page_json(page: Page) -> dict[str, object]:
+def page_json(page: Page, captured: Collection[str]) -> dict[str, object]:
     """A page of rows; `next` is the `before` of the page that follows."""
     return {
-        "data": [request_json(record) for record in page.requests],
+        "data": [request_json(record, captured) for record in page.requests],
         "has_more": page.next is not None,
         "next": page.next,
     }
 
 
-def request_json(record: RequestRecord) -> dict[str, object]:
-    """One row, as docs/journal.md describes it."""
-    return {
+def request_json(record: RequestRecord, captured: Collection[str] | None = None) -> dict[str, object]:
+    """One row, as docs/journal.md describes it.
+
+    `captured` are ids of requests whose content is kept; None: nobody has looked.
+    """
+    row: dict[str, object] = {
         "id": record.id,
         "created_at": iso_time(record.created_at),
         "key": record.key,
@@ -46,6 +50,7 @@ def request_json(record: RequestRecord) -> dict[str, object]:
         "skipped": [_skipped_json(skipped) for skipped in record.skipped],
         "user_agent": record.user_agent,
     }
+    return row if captured is None else row | {"captured": record.id in captured}
 
 
 def iso_time(seconds: float) -> str:

@@ -15,6 +15,7 @@ from tidegate.ledger.money import MOST, NANO, to_nano
 from tidegate.routing.catalog import Key, Model, digest
 
 _limit = values.whole(1, 1_000_000_000)
+_fraction = values.decimal(Decimal(1), 6)
 _usd = values.decimal(Decimal(MOST // NANO), 9)
 
 
@@ -25,6 +26,12 @@ def nano_usd(raw: object) -> int | Wrong:
         return read
     amount = to_nano(read)
     return Wrong("has more than 9 decimals", "round it") if amount is None else amount
+
+
+def share(raw: object) -> float | Wrong:
+    """A part of a whole."""
+    read = _fraction(raw)
+    return read if isinstance(read, Wrong) else float(read)
 
 
 def models(table: Table, streaming: Streaming, served: Parse[str]) -> tuple[Model, ...]:
@@ -106,6 +113,7 @@ def caller(row: Table, called: str, served: Parse[str], account: Parse[str]) -> 
         tokens_per_minute=row.read("tokens_per_minute", _limit, None),
         budget_per_day=row.read("budget_per_day", nano_usd, None),
         budget_per_month=row.read("budget_per_month", nano_usd, None),
+        capture=row.read("capture", share, 0.0),
     )
 
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from tidegate.config import callers, document, sections
 from tidegate.config.admin import admin
+from tidegate.config.capture import capture
 from tidegate.config.channels import channels
 from tidegate.config.free_models import warn_of_free_models
 from tidegate.config.lines import key_lines
@@ -58,6 +59,7 @@ def _read(top: Table) -> Config:
         admin=admin(top.table("admin")),
         streaming=streaming,
         routing=sections.routing(top.table("routing")),
+        capture=capture(top.table("capture")),
         channels=upstreams,
         models=callers.models(top, streaming, served),
         accounts=accounts,

@@ -100,6 +100,18 @@ class Routing(Struct, frozen=True, kw_only=True):
     failures_before_cooldown: int = 3
 
 
+class Capture(Struct, frozen=True, kw_only=True):
+    """What is kept of the content of requests whose key says so.
+
+    `max_bytes` holds for a request's body and for its answer each; what matches one of `redact` is taken out;
+    `retention` is seconds, zero keeps content as long as its request's row.
+    """
+
+    max_bytes: int = 65_536
+    redact: tuple[str, ...] = ()
+    retention: float = 7 * DAY
+
+
 class Account(Struct, frozen=True, kw_only=True):
     """Who pays. `balance` is USD, credited once; budgets are nano-USD. A limit of None means none."""
 
@@ -135,6 +147,7 @@ class Config(Struct, frozen=True, kw_only=True):
     admin: Admin = Admin()
     streaming: Streaming = Streaming()
     routing: Routing = Routing()
+    capture: Capture = Capture()
     channels: tuple[Channel, ...] = ()
     models: tuple[Model, ...] = ()
     accounts: tuple[Account, ...] = ()

@@ -2,14 +2,16 @@
 
 import asyncio
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from msgspec import structs
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.exchange.admission import admit, identify
+from tidegate.exchange.capture import Contents, record
 from tidegate.exchange.checkpoints import Checkpoints
 from tidegate.exchange.counting import Counting
 from tidegate.exchange.holding import open_tab
@@ -30,6 +32,8 @@ from tidegate.protocols.registry import count_dialect, dialect_of
 from tidegate.routing.catalog import Candidate, Duty, Key
 from tidegate.routing.plan import Plan, order
 
+Serve: TypeAlias = Callable[[Incoming, Key, bytes, ClientPipe], Awaitable[None]]
+
 DRAINING = Failure(kind=Kind.DRAINING, message="The server is shutting down.")
 INTERNAL = failed(Kind.INTERNAL)
 
@@ -38,8 +42,14 @@ class Exchange:
     """Serves requests under the configuration in force."""
 
     def __init__(
-        self, world: World, snapshot: Snapshot, settlement: Settlement, ownership: Ownership
+        self,
+        world: World,
+        snapshot: Snapshot,
+        settlement: Settlement,
+        ownership: Ownership,
+        contents: Contents | None = None,
     ) -> None:
+        """Without `contents` nothing is kept of what requests and answers say."""
         self.snapshot = snapshot
         self.world = world
         self.settlement = settlement
@@ -47,6 +57,7 @@ class Exchange:
         self.draining = False
         self.open_requests = 0
         self._ownership = ownership
+        self._contents = contents
 
     def identify(self, incoming: Incoming, known: Key | None = None) -> Key | Failure:
         """Who asks, where that is not `known`; while draining nobody is let in."""
@@ -68,6 +79,12 @@ class Exchange:
 
     async def serve(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         """Answer a request on one of the three generating routes."""
+        if key.capture:
+            await self._noted(self._serve, incoming, key, body, pipe)
+        else:
+            await self._serve(incoming, key, body, pipe)
+
+    async def _serve(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         dialect = dialect_of(incoming.protocol)
         with self.open():
             admitted = await self._admit(incoming, key, body, dialect, pipe, counts=False)
@@ -77,11 +94,29 @@ class Exchange:
 
     async def count(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         """Answer a request on `/v1/messages/count_tokens`."""
+        if key.capture:
+            await self._noted(self._serve_count, incoming, key, body, pipe)
+        else:
+            await self._serve_count(incoming, key, body, pipe)
+
+    async def _serve_count(self, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
         dialect = count_dialect()
         with self.open():
             admitted = await self._admit(incoming, key, body, dialect, pipe, counts=True)
             if admitted is not None:
                 await self._count(*admitted, pipe)
+
+    async def _noted(self, serve: Serve, incoming: Incoming, key: Key, body: bytes, pipe: ClientPipe) -> None:
+        """Serve a request whose key lets some of its content be kept."""
+        contents = self._contents
+        recording = None if contents is None else record(contents, incoming, key.capture, body, pipe)
+        if recording is None:
+            await serve(incoming, key, body, pipe)
+            return
+        try:
+            await serve(incoming, key, body, recording)
+        finally:
+            recording.close(self.world.wall())
 
     def interrupt_all(self) -> None:
         """The drain is over: every open call gets its protocol's error, and no other begins."""

@@ -77,6 +77,11 @@ def register_secret(secret: Secret) -> None:
         lines.forget()
 
 
+def known_secrets() -> Redactor:
+    """What has been registered, for texts that go elsewhere."""
+    return _redactor
+
+
 def log_request(record: RequestRecord) -> None:
     """The line of a finished request; a warning if the gateway or an upstream failed the caller."""
     level = logging.WARNING if record.outcome in ("failed", "interrupted") else logging.INFO

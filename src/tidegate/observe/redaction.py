@@ -19,7 +19,7 @@ _PATTERNS = re.compile(
     | (?<![A-Za-z0-9])AKIA[A-Z0-9]{16}                      # AWS
     | (?<![A-Za-z0-9])(?:gsk|hf|r8|ghp|ghs)_[A-Za-z0-9]{16,}
     | (?<![A-Za-z0-9])(?:xai|pplx|nvapi)-[A-Za-z0-9_-]{16,}
-    | (?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?   # a JSON web token
+    | (?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8,512}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?   # a JSON web token
     | (?<=://)[^\s/@"'\\]+(?=@)                             # user and password in a URL
     | (?i:(?<=bearer\s))(?!\[redacted\])[^\s"'\\,;}\])]{6,}
     """,
@@ -35,6 +35,9 @@ _NAMED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+
+SHAPES = ((_PATTERNS, MARK), (_NAMED, rf"\1{MARK}"))
+"""The patterns in their order, each with what takes the place of a match."""
 
 _SIGNS = (
     *("sk-", "aiza", "akia", "gsk_", "hf_", "r8_", "ghp_", "ghs_", "xai-", "pplx-", "nvapi-", "eyj"),
@@ -60,10 +63,16 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text without credentials."""
+        text = self.without_known(text)
+        lowered = text.lower()
+        if any(sign in lowered for sign in _SIGNS):
+            for pattern, mark in SHAPES:
+                text = pattern.sub(mark, text)
+        return text
+
+    def without_known(self, text: str) -> str:
+        """The text without the secrets of this process."""
         for known in self._known:
             if known in text:
                 text = text.replace(known, MARK)
-        lowered = text.lower()
-        if any(sign in lowered for sign in _SIGNS):
-            text = _NAMED.sub(rf"\1{MARK}", _PATTERNS.sub(MARK, text))
         return text

@@ -110,6 +110,8 @@ class Key(Struct, frozen=True, kw_only=True):
     budget_per_day: int | None = None
     """nano-USD in a UTC day."""
     budget_per_month: int | None = None
+    capture: float = 0.0
+    """The share of its requests whose content is kept, from 0 to 1."""
 
 
 class Account(Struct, frozen=True, kw_only=True):

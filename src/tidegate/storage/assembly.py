@@ -17,6 +17,8 @@ from tidegate.storage.accounting import Accounting
 from tidegate.storage.agreement import Agreement
 from tidegate.storage.books import DatabaseBooks
 from tidegate.storage.catalog_access import CatalogStore
+from tidegate.storage.content_desk import ContentDesk
+from tidegate.storage.content_writer import ContentWriter
 from tidegate.storage.database import Database, DatabaseUnusable
 from tidegate.storage.figures import FiguresReader
 from tidegate.storage.journal import BatchedJournal
@@ -40,6 +42,7 @@ DEFAULT_FOLDER = Path("tidegate-spool")
 
 _READY_SECONDS = 1.0
 _TENDING = 5.0
+_LAST_CONTENTS = 2.0
 _SHEETS = (OWNED_IDS,)
 
 
@@ -65,9 +68,8 @@ class Storage:
         """
         self._database = database
         self._owner = Owner(folder or spool_folder(database), config, database=database.name)
-        refuge = Refuge(self._owner.folder, self._owner.id, _SHEETS)
+        refuge, accounting = Refuge(self._owner.folder, self._owner.id, _SHEETS), Accounting(self._owner.id)
         self._agreement = Agreement(self._owner, aloud=aloud)
-        accounting = Accounting(self._owner.id)
         self._writer = Writer(
             database, accounting=accounting, refuge=refuge, greet=self._greet, clock=clock, workers=workers
         )
@@ -83,9 +85,19 @@ class Storage:
         self.requests = JournalReader(database, self._reads, self._writer.flush)
         self.figures = FiguresReader(database, self._reads, clock)
         self.live = LiveTail(database, self._reads)
+        self.contents = ContentWriter(database)
         self._recovery = Recovery(database, self._owner.folder, self._owner.id, _SHEETS, clock=clock)
-        self._purge: asyncio.Task[NoReturn] = asyncio.create_task(Purge(self._writer, retention, clock).run())
+        self._purge: asyncio.Task[NoReturn] = asyncio.create_task(self._purger(retention, clock).run())
         self._tending: asyncio.Task[NoReturn] | None = None
+
+    def _purger(self, retention: float, clock: Callable[[], float]) -> Purge:
+        contents = self.contents
+        return Purge(self._writer, retention, clock, contents=lambda: contents.keeping.retention)
+
+    @property
+    def content_desk(self) -> ContentDesk:
+        """Finds and deletes contents."""
+        return ContentDesk(self._database, self.contents, self._reads)
 
     @property
     def lost(self) -> int:
@@ -168,6 +180,7 @@ class Storage:
                 with suppress(asyncio.CancelledError):
                     await task
         await self.live.close()
+        await asyncio.to_thread(self.contents.close, min(patience, _LAST_CONTENTS))
         gone = self._writer.do(partial(leave, owner=self._owner.id))
         await self._writer.close(patience)
         if self._writer.spooled == 0 and gone.done() and gone.exception() is None and gone.result():

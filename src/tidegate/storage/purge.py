@@ -9,9 +9,10 @@ from sqlalchemy import Connection, delete, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.ledger.periods import period_of
+from tidegate.storage.contents import delete_old_contents
 from tidegate.storage.database import DatabaseUnusable, reason
 from tidegate.storage.rows import to_microseconds
-from tidegate.storage.schema import owned_ids, requests, spending
+from tidegate.storage.schema import contents, owned_ids, requests, spending
 from tidegate.storage.writer import Writer
 
 log = logging.getLogger("tidegate.storage")
@@ -40,13 +41,18 @@ class Purge:
         *,
         step: int = STEP,
         pause: float = PAUSE,
+        contents: Callable[[], float] = lambda: 0,
     ) -> None:
-        """`retention` is how many seconds a request's row is kept; 0 keeps it for ever."""
+        """`retention` is how many seconds a request's row is kept; 0 keeps it for ever.
+
+        `contents` tells for how many seconds what requests said is kept; 0: as long as their rows.
+        """
         self._writer = writer
         self._retention = retention
         self._clock = clock
         self._step = step
         self._pause = pause
+        self._contents = contents
 
     async def run(self) -> NoReturn:
         """Sweep now and then until cancelled."""
@@ -62,6 +68,10 @@ class Purge:
             delete_expired_ids(int(now), self._step),
             delete_spending(period_of(now - SPENDING_KEPT, "day").key, self._step),
         ]
+        # One whose row was never written does not go with a row, so it goes by its own age.
+        limits = [limit for limit in (self._contents(), self._retention) if limit > 0]
+        if limits:
+            tasks.append(delete_old_contents(to_microseconds(now - min(limits)), self._step))
         if self._retention > 0:
             tasks.append(delete_requests(to_microseconds(now - self._retention), self._step))
         for task in tasks:
@@ -84,7 +94,10 @@ class Purge:
 
 
 def delete_requests(before: int, limit: int) -> Callable[[Connection], int]:
-    """Deletes the oldest requests that began before `before` (microseconds), at most `limit`."""
+    """Deletes the oldest requests that began before `before` (microseconds), at most `limit`.
+
+    What they said goes with them.
+    """
     oldest = (
         select(requests.c.seq)
         .where(requests.c.created_at < before)
@@ -92,8 +105,15 @@ def delete_requests(before: int, limit: int) -> Callable[[Connection], int]:
         .limit(limit)
         .with_for_update(skip_locked=True)  # on PostgreSQL: what another node deletes now is not waited for
     )
-    statement = delete(requests).where(requests.c.seq.in_(oldest))
-    return lambda connection: connection.execute(statement).rowcount
+    statement = delete(requests).where(requests.c.seq.in_(oldest)).returning(requests.c.id)
+
+    def work(connection: Connection) -> int:
+        gone = connection.execute(statement).scalars().all()
+        if gone:
+            connection.execute(delete(contents).where(contents.c.id.in_(gone)))
+        return len(gone)
+
+    return work
 
 
 def delete_expired_ids(now: int, limit: int) -> Callable[[Connection], int]:

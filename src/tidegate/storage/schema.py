@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration. Known here so that a start with nothing to migrate does not load Alembic."""
 
 metadata = MetaData()
@@ -246,4 +246,19 @@ audit = Table(
     Index("audit_at", "at"),
     Index("audit_name", "kind", "name", "number"),
     sqlite_autoincrement=True,
+)
+
+# What requests and answers said, by the id of the request; in a table of its own, so that rows stay small.
+contents = Table(
+    "contents",
+    metadata,
+    Column("id", Text, primary_key=True, nullable=False),
+    Column("captured_at", BigInteger, nullable=False),  # microseconds since 1970
+    Column("request", LargeBinary, nullable=False),  # UTF-8, compressed by zlib
+    Column("request_bytes", BigInteger, nullable=False),  # in all, also what is not kept
+    Column("request_truncated", Boolean, nullable=False),
+    Column("answer", LargeBinary, nullable=False),
+    Column("answer_bytes", BigInteger, nullable=False),
+    Column("answer_truncated", Boolean, nullable=False),
+    Index("contents_captured", "captured_at"),
 )

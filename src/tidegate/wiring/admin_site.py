@@ -86,6 +86,7 @@ async def open_admin_site(
         parts.health,
         parts.tester,
         Reports(parts.storage.figures, parts.storage.live),
+        parts.storage.content_desk,
         more=[PlaygroundApi(parts.plane)],
     )
     runner = web.AppRunner(app, access_log=None)

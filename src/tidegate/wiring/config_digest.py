@@ -38,6 +38,7 @@ def _sections(config: Config) -> dict[str, object]:
         "keys": sorted((digest.hex(), key) for digest, key in config.keys.items()),
         "streaming": config.streaming,
         "routing": config.routing,
+        "capture": config.capture,
         "database.retention": config.database.retention,
     }
 

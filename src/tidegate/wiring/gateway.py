@@ -44,6 +44,7 @@ from tidegate.upstream.client import HttpUpstream
 from tidegate.wiring.admin_site import AdminParts, AdminSite, open_admin_site
 from tidegate.wiring.channel_tests import ChannelTests
 from tidegate.wiring.config_digest import config_digest
+from tidegate.wiring.contents import keeping_of
 from tidegate.wiring.measures import Measures
 from tidegate.wiring.node_view import NodeView
 from tidegate.wiring.sharing import Place, Sharing, alone
@@ -98,6 +99,7 @@ class Gateway:
         directory = Directory(self.exchange, storage.ready, int(time.time()), self._facts, shown)
         self.plane = DataPlane(self.exchange, directory, _server_rules(config), ids, self._others)
         self._factory = self._connections()
+        storage.contents.keeping = keeping_of(catalog.state.config)
         catalog.watch(self._put_in_force)
 
     async def listen(self, sock: socket.socket, metrics: socket.socket | None = None) -> None:
@@ -145,6 +147,7 @@ class Gateway:
             self._hidden.add(known)
         snapshot = _snapshot(config, self._secret)
         self.exchange.snapshot = snapshot
+        self._storage.contents.keeping = keeping_of(config)
         self._health.adopt(_breaker_rules(config), snapshot.catalog.serves)
 
     def serves(self, channel: str, upstream_model: str) -> bool:
@@ -320,7 +323,7 @@ def _opening_balances(config: Config) -> set[tuple[str, int]]:
 
 def _exchange(world: World, snapshot: Snapshot, storage: Storage) -> Exchange:
     settlement = Settlement(storage.journal, storage.ownership, world.limits, time.monotonic, log_request)
-    return Exchange(world, snapshot, settlement, storage.ownership)
+    return Exchange(world, snapshot, settlement, storage.ownership, storage.contents)
 
 
 def _snapshot(config: Config, secret: Secret) -> Snapshot:
