@@ -7,6 +7,7 @@ from aiohttp import web
 
 from tidegate.admin.amounts import read_opening, read_payment, read_refund
 from tidegate.admin.answers import json_answer
+from tidegate.admin.authors import author_of
 from tidegate.admin.bodies import read_object
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.catalog_json import Json, balance_json, entry_json, posting_json, refund_json
@@ -15,6 +16,7 @@ from tidegate.admin.ports import CatalogDesk, Entry, Fault, Invalid, LedgerDesk,
 from tidegate.admin.problems import Problem
 from tidegate.ledger.entries import OPENING, Balance
 from tidegate.ledger.refusals import BalanceTooLarge, ReferenceTaken
+from tidegate.storage.audit import Author
 from tidegate.storage.catalog import Kind
 
 _ONE_BY_ONE = 3
@@ -41,7 +43,7 @@ class AccountsApi:
         account = (await self._catalog.wanted(request)).name
         amount, reference = read_payment(await read_object(request))
         ledger = self._ledger()
-        credited = await ledger.credit(account, amount, reference)
+        credited = await ledger.by(author_of(request)).credit(account, amount, reference)
         balance = balance_json(await ledger.balance(account))
         return json_answer({"account": account, "reference": reference, "credited": credited, **balance})
 
@@ -49,7 +51,7 @@ class AccountsApi:
         read_known(request.query.items(), ())
         amount, reference = read_refund(await read_object(request))
         ledger, identifier = self._ledger(), request.match_info["id"]
-        done = await ledger.refund(identifier, amount, reference)
+        done = await ledger.by(author_of(request)).refund(identifier, amount, reference)
         balance = balance_json(await ledger.balance(done.account))
         return json_answer({**refund_json(identifier, reference, done), **balance})
 
@@ -75,13 +77,13 @@ class AccountsApi:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "this gateway keeps no ledger")
         return self._books
 
-    async def _open(self, settings: Settings) -> None:
+    async def _open(self, settings: Settings, author: Author) -> None:
         """Credit the opening balance first: if the rest then fails, trying again does not credit it twice."""
         if settings.get("balance") is None:
             return
         ledger = self._ledger()
         await self._desk.check(Kind.ACCOUNTS, settings)
-        await open_balance(settings, ledger)
+        await open_balance(settings, ledger.by(author))
 
     async def _balances(self, entries: Sequence[Entry]) -> Sequence[Json]:
         if self._books is None:

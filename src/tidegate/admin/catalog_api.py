@@ -9,10 +9,12 @@ from urllib.parse import quote
 from aiohttp import web
 
 from tidegate.admin.answers import json_answer
+from tidegate.admin.authors import author_of
 from tidegate.admin.bodies import read_object
 from tidegate.admin.catalog_json import Json, entry_json
 from tidegate.admin.parameters import read_flag, read_known, read_limit
 from tidegate.admin.ports import CatalogDesk, Entry, Settings
+from tidegate.storage.audit import Author
 from tidegate.storage.catalog import ChangedMeanwhile, Kind, NotThere
 
 PREFIX = "/admin/v1"
@@ -20,7 +22,7 @@ _ETAG = re.compile(r'"([0-9]{1,18})"')
 
 
 Extras: TypeAlias = Callable[[Sequence[Entry]], Awaitable[Sequence[Json]]]
-Before: TypeAlias = Callable[[Settings], Awaitable[None]]
+Before: TypeAlias = Callable[[Settings, Author], Awaitable[None]]
 
 
 class CatalogApi:
@@ -68,8 +70,8 @@ class CatalogApi:
         read_known(request.query.items(), ())
         settings = await read_object(request)
         if self._before is not None:
-            await self._before(settings)
-        entry, secret = await self._desk.create(self._kind, settings)
+            await self._before(settings, author_of(request))
+        entry, secret = await self._desk.by(author_of(request)).create(self._kind, settings)
         more = {} if secret is None else {"secret": secret.reveal()}
         return await self._answer(entry, HTTPStatus.CREATED, more)
 
@@ -77,14 +79,16 @@ class CatalogApi:
         read_known(request.query.items(), ())
         settings = await read_object(request)
         version = await self._expected(request)
-        return await self._answer(await self._desk.change(self._kind, _name(request), settings, version))
+        desk = self._desk.by(author_of(request))
+        return await self._answer(await desk.change(self._kind, _name(request), settings, version))
 
     async def remove(self, request: web.Request) -> web.Response:
         known = ("force",) if self._kind is Kind.ACCOUNTS else ()
         given = read_known(request.query.items(), known)
         revoke_keys = read_flag("force", given.get("force"))
         version = await self._expected(request)
-        await self._desk.remove(self._kind, _name(request), version, revoke_keys=revoke_keys)
+        desk = self._desk.by(author_of(request))
+        await desk.remove(self._kind, _name(request), version, revoke_keys=revoke_keys)
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def wanted(self, request: web.Request) -> Entry:

@@ -49,7 +49,7 @@ class ChannelsApi:
     async def set_duty(self, duty: Duty, request: web.Request) -> web.Response:
         read_known(request.query.items(), ())
         _demand_nothing(await _read_body(request))
-        entry = await self._desk.set_duty(request.match_info["name"], duty, str(author_of(request).operator))
+        entry = await self._desk.by(author_of(request)).set_duty(request.match_info["name"], duty)
         return json_answer(entry_json(entry, self._desk.doubts(entry)) | duty_json(entry.name, self._desk))
 
     async def test(self, request: web.Request) -> web.Response:

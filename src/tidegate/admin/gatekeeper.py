@@ -11,6 +11,7 @@ from aiohttp import web
 
 from tidegate.admin import cookies
 from tidegate.admin.authors import AUTHOR, SESSION
+from tidegate.admin.failed_tries import FailedTries, Tell
 from tidegate.admin.operators import Operators
 from tidegate.admin.problems import Problem
 from tidegate.admin.session_ids import csrf_token
@@ -29,13 +30,27 @@ class Gatekeeper:
     """Lets operators in, and nobody else."""
 
     def __init__(
-        self, operators: Operators, sessions: Sessions, throttle: Throttle, trusted: Networks = ()
+        self,
+        operators: Operators,
+        sessions: Sessions,
+        throttle: Throttle,
+        trusted: Networks = (),
+        tell: Tell = lambda _author, _deed: None,
     ) -> None:
-        """`trusted` are the proxies that are believed where a request comes from."""
+        """`trusted` are the proxies that are believed where a request comes from.
+
+        `tell` puts into the audit log that wrong tokens were sent.
+        """
         self.operators = operators
         self.sessions = sessions
         self.throttle = throttle
         self.trusted = trusted
+        self._failed = {via: FailedTries(via, tell) for via in (Via.CONSOLE, Via.TOKEN)}
+
+    def close(self) -> None:
+        """Tell what is not told yet."""
+        for tries in self._failed.values():
+            tries.close()
 
     def visitor(self, request: web.Request) -> Visitor:
         """Where a request comes from."""
@@ -66,7 +81,7 @@ class Gatekeeper:
         wait = self.throttle.wait(network_of(visitor.address))
         if wait:
             raise _too_many(wait)
-        return self._owner(visitor, token, "the admin token is wrong")
+        return self._owner(visitor, token, Via.CONSOLE)
 
     async def while_signed_in(
         self, request: web.Request, answer: Awaitable[web.StreamResponse]
@@ -101,14 +116,15 @@ class Gatekeeper:
             raise _unauthorized("send the admin token as `Authorization: Bearer TOKEN`")
         where = self.visitor(request)
         # A right one is always let in: nobody can lock out a program by guessing from where it runs.
-        owner = self._owner(where, given.strip(), "the admin token is wrong")
+        owner = self._owner(where, given.strip(), Via.TOKEN)
         return Author(operator=owner, via=Via.TOKEN, address=where.address)
 
-    def _owner(self, visitor: Visitor, token: str, wrong: str) -> str:
+    def _owner(self, visitor: Visitor, token: str, via: Via) -> str:
         owner = self.operators.owner(token)
         if owner is None:
+            self._failed[via].add(visitor.address)
             wait = self.throttle.fail(network_of(visitor.address))
-            raise _too_many(wait) if wait else _unauthorized(wrong)
+            raise _too_many(wait) if wait else _unauthorized("the admin token is wrong")
         return owner
 
     def _check_change(self, request: web.Request, session: SignedIn) -> None:

@@ -2,6 +2,7 @@
 
 from tidegate import __version__
 from tidegate.admin import (
+    openapi_audit,
     openapi_catalog,
     openapi_channels,
     openapi_content,
@@ -48,6 +49,7 @@ def document() -> Schema:
             **openapi_channels.paths(),
             **openapi_ledger.paths(),
             **openapi_doors.paths(),
+            **openapi_audit.paths(),
         },
         "components": {
             "securitySchemes": {
@@ -67,6 +69,7 @@ def document() -> Schema:
                 **openapi_channels.schemas(),
                 **openapi_ledger.schemas(),
                 **openapi_doors.schemas(),
+                **openapi_audit.schemas(),
                 "Problem": _problem_schema(),
             },
         },

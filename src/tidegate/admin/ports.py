@@ -10,6 +10,7 @@ from tidegate.doctor.report import Report
 from tidegate.exchange.ports import RequestRecord
 from tidegate.ledger.entries import Balance, Posting
 from tidegate.routing.catalog import Account, Channel, Duty, Key, Model
+from tidegate.storage.audit import Author, Noted, Wanted
 from tidegate.storage.catalog import Kind
 from tidegate.storage.channel_duties import StoredDuty
 from tidegate.storage.content_desk import Also
@@ -107,7 +108,10 @@ class CatalogDesk(Protocol):
     def duty(self, channel: str) -> StoredDuty | None:
         """What was wanted last of a channel; None: it has always been active."""
 
-    async def set_duty(self, channel: str, duty: Duty, by: str) -> Entry:
+    def by(self, author: Author) -> "CatalogDesk":
+        """The desk for changes that this author makes."""
+
+    async def set_duty(self, channel: str, duty: Duty) -> Entry:
         """Pause a channel, let it drain or resume it; that of the config file too."""
 
     async def check(self, kind: Kind, settings: Settings) -> None:
@@ -129,6 +133,9 @@ class LedgerDesk(Protocol):
     What they do not take is a LedgerRefusal; the kinds are in ledger.refusals.
     """
 
+    def by(self, author: Author) -> "LedgerDesk":
+        """The desk for what this author pays."""
+
     async def credit(self, account: str, amount: int, reference: str) -> bool:
         """Add a payment; False if it is there already. BalanceTooLarge, ReferenceTaken."""
 
@@ -143,6 +150,13 @@ class LedgerDesk(Protocol):
 
     async def postings(self, account: str | None, *, limit: int, before: int | None) -> tuple[Posting, ...]:
         """The newest postings before a number, the newest first."""
+
+
+class AuditReader(Protocol):
+    """The audit log. While the database is away it raises DatabaseUnusable."""
+
+    async def page(self, wanted: Wanted, *, limit: int, before: int | None) -> tuple[Noted, ...]:
+        """The newest rows before a number, the newest first."""
 
 
 class ModelHealth(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import typer
 
 from tidegate import __version__
 from tidegate.cli import accounts, channels, keys, ledger
+from tidegate.cli.audit import audit
 from tidegate.cli.check_config import check_config
 from tidegate.cli.complaint import Border
 from tidegate.cli.demo import demo
@@ -86,6 +87,7 @@ app.command("check-config", epilog="Example: [bold]tidegate check-config tidegat
     check_config
 )
 app.command(epilog="Example: [bold]tidegate logs --follow[/bold]")(logs)
+app.command(epilog="Example: [bold]tidegate audit --kind keys[/bold]")(audit)
 for name, group in (
     ("keys", keys.app),
     ("accounts", accounts.app),

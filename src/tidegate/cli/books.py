@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from tidegate.cli.author import author
+
 if TYPE_CHECKING:
     from tidegate.admin.ports import LedgerDesk
     from tidegate.ledger.entries import Balance, Posting
+    from tidegate.storage.audit import Author
     from tidegate.storage.database import Database
     from tidegate.storage.ledger_desk import Refund
 
@@ -22,7 +25,7 @@ async def open_books(url: str) -> "AsyncIterator[LedgerDesk]":
     """
     database = _opened(url)
     try:
-        yield _Books(database)
+        yield _Books(database, author())
     finally:
         database.close()
 
@@ -66,24 +69,25 @@ def _opened(url: str) -> "Database":
 class _Books:
     """The ledger for one command, which has nothing else to do meanwhile: these calls block."""
 
-    def __init__(self, database: "Database") -> None:
+    def __init__(self, database: "Database", author: "Author") -> None:
         from tidegate.storage.ledger_desk import LedgerFile  # late, as above
 
+        self._database = database
         self._file = LedgerFile(database)
+        self._author = author
+
+    def by(self, author: "Author") -> "_Books":
+        return _Books(self._database, author)
 
     async def credit(self, account: str, amount: int, reference: str) -> bool:
-        from tidegate.storage.ledger_desk import credit  # late, as above
+        from tidegate.storage.ledger_desk import noted_credit  # late, as above
 
-        return self._file.write(
-            lambda connection: credit(connection, account, amount, reference, time.time())
-        )
+        return self._file.write(noted_credit(account, amount, reference, time.time(), self._author))
 
     async def refund(self, request_id: str, amount: int | None, reference: str) -> "Refund":
-        from tidegate.storage.ledger_desk import refund  # late, as above
+        from tidegate.storage.ledger_desk import noted_refund  # late, as above
 
-        return self._file.write(
-            lambda connection: refund(connection, request_id, amount, reference, time.time())
-        )
+        return self._file.write(noted_refund(request_id, amount, reference, time.time(), self._author))
 
     async def balance(self, account: str) -> "Balance":
         from tidegate.storage.ledger_desk import read_balance  # late, as above

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from tidegate.cli.author import author
 from tidegate.cli.complaint import Complaint
 from tidegate.cli.configured import configured_for
 
@@ -59,7 +60,7 @@ def _at_desk(
             vault = open_vault()
             live = LiveCatalog(settings, vault, store)
             await live.load()
-            return await work(Desk(live, vault))
+            return await work(Desk(live, vault, author()))
         finally:
             store.close()
 

@@ -1,6 +1,7 @@
 """Lists, adds, changes and deletes what is managed in the database."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec import structs
 
@@ -8,25 +9,30 @@ from tidegate.admin.ports import DeclaredByFile, Entry, Fault, Invalid, Settings
 from tidegate.config import callers
 from tidegate.config.names import DEFAULT_ACCOUNT
 from tidegate.core.secret import Secret
+from tidegate.managed import deeds
 from tidegate.managed.definitions import parsed, read_name, read_value, without_defaults, written
 from tidegate.managed.key_secrets import hint, new_secret, stored_digest
 from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Credentials, Unsealable, Vault, mapping_of
 from tidegate.routing.catalog import Channel, Duty, Key
 from tidegate.storage import catalog
+from tidegate.storage.audit import NOBODY, Author, Deed, noted
 from tidegate.storage.catalog import Definition, Kind, NameTaken, NoAccount, NotThere
 from tidegate.storage.channel_duties import StoredDuty, set_duty
-
-_SEALED = ("api_key", "headers")
 
 
 class Desk:
     """The desk of one process; a change is in force in it before the call returns."""
 
-    def __init__(self, live: LiveCatalog, vault: Vault | None) -> None:
-        """Without a vault no channel can be added or changed."""
+    def __init__(self, live: LiveCatalog, vault: Vault | None, author: Author = NOBODY) -> None:
+        """Without a vault no channel can be added or changed. `author` is who makes the changes."""
         self._live = live
         self._vault = vault
+        self._author = author
+
+    def by(self, author: Author) -> "Desk":
+        """The same desk for somebody else."""
+        return Desk(self._live, self._vault, author)
 
     async def entries(self, kind: Kind) -> tuple[Entry, ...]:
         """All of them by name."""
@@ -57,8 +63,9 @@ class Desk:
         if secret is not None:
             definition = structs.replace(definition, digest=stored_digest(secret), hint=hint(secret))
         task = catalog.create(kind, name, definition, known_accounts=self._file_accounts())
+        deed = deeds.created(kind, name, settings)
         try:
-            await self._live.change(task)
+            await self._live.change(noted(task, self._author, lambda _: deed))
         except NoAccount as error:
             raise _no_account() from error
         return self._changed(kind, name), secret
@@ -70,14 +77,17 @@ class Desk:
         if "name" in settings:
             raise Invalid((Fault("name", "cannot be changed", "make a new one and delete this"),))
 
+        deed: list[Deed | None] = [None]
+
         def rewrite(before: Definition) -> Definition:
             changed = {**self._settings(kind, name, before, settings), **settings}
             after = self._drawn_up(kind, name, changed)
+            deed[0] = deeds.changed(kind, name, before, after, settings)
             return structs.replace(after, digest=before.digest, hint=before.hint)
 
         task = catalog.change(kind, name, rewrite, version=version, known_accounts=self._file_accounts())
         try:
-            await self._live.change(task)
+            await self._live.change(noted(task, self._author, lambda _: deed[0]))
         except NoAccount as error:
             raise _no_account() from error
         return self._changed(kind, name)
@@ -86,17 +96,19 @@ class Desk:
         """Delete one; an account that has keys only together with them."""
         await self._live.refresh()
         self._not_of_the_file(kind, name)
-        await self._live.change(catalog.remove(kind, name, version=version, revoke_keys=revoke_keys))
+        task = catalog.remove(kind, name, version=version, revoke_keys=revoke_keys)
+        await self._live.change(noted(task, self._author, partial(deeds.removed, kind, name)))
 
     def duty(self, channel: str) -> StoredDuty | None:
         """What was wanted last of a channel; None: it has always been active."""
         return self._live.state.duties.get(channel)
 
-    async def set_duty(self, channel: str, duty: Duty, by: str) -> Entry:
+    async def set_duty(self, channel: str, duty: Duty) -> Entry:
         """Pause a channel, let it drain or resume it, whether the file declares it or the database has it."""
         await self._live.refresh()
         self._changed(Kind.CHANNELS, channel)
-        await self._live.change(set_duty(channel, duty, by))
+        task = set_duty(channel, duty, self._author.operator or "")
+        await self._live.change(noted(task, self._author, partial(deeds.duty_set, channel, duty)))
         return self._changed(Kind.CHANNELS, channel)
 
     def _entry(self, kind: Kind, name: str) -> Entry | None:
@@ -131,7 +143,7 @@ class Desk:
         given = without_defaults(read)
         match value:
             case Channel(api_key=api_key, headers=headers):
-                text = written({key: kept for key, kept in given.items() if key not in _SEALED})
+                text = written({key: kept for key, kept in given.items() if key not in deeds.SEALED})
                 return Definition(text=text, sealed=self._sealed(name, api_key, headers))
             case Key(account=account):
                 return Definition(text=written(given), account=account)
@@ -151,7 +163,7 @@ class Desk:
     ) -> Settings:
         """What is stored now, the sealed part opened; that may fail if all of it is replaced."""
         settings = parsed(before.text)
-        if before.sealed is None or kind is not Kind.CHANNELS or all(key in replaced for key in _SEALED):
+        if before.sealed is None or kind is not Kind.CHANNELS or all(key in replaced for key in deeds.SEALED):
             return settings
         try:
             if self._vault is None:
@@ -159,7 +171,7 @@ class Desk:
             return {**settings, **mapping_of(self._vault.open(name, before.sealed))}
         except Unsealable as error:
             mend = "give api_key and headers anew (headers = {} for none)"
-            missing = next(key for key in _SEALED if key not in replaced)
+            missing = next(key for key in deeds.SEALED if key not in replaced)
             raise Invalid((Fault(missing, "is stored, but server.secret does not open it", mend),)) from error
 
 

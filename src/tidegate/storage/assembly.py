@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.storage.accounting import Accounting
 from tidegate.storage.agreement import Agreement
+from tidegate.storage.audit_trail import AuditTrail
 from tidegate.storage.books import DatabaseBooks
 from tidegate.storage.catalog_access import CatalogStore
 from tidegate.storage.content_desk import ContentDesk
@@ -81,7 +82,7 @@ class Storage:
         self.journal = BatchedJournal(self._writer)
         self.ownership = RememberedOwnership(database, self._writer, self._lookups, clock=clock)
         self.catalog = CatalogStore(database, self._writer, self._lookups)
-        self.sessions = SessionStore(database, self._writer, self._lookups)
+        self.audit = AuditTrail(database, self._writer, self._reads)
         self.requests = JournalReader(database, self._reads, self._writer.flush)
         self.figures = FiguresReader(database, self._reads, clock)
         self.live = LiveTail(database, self._reads)
@@ -91,8 +92,19 @@ class Storage:
         self._tending: asyncio.Task[NoReturn] | None = None
 
     def _purger(self, retention: float, clock: Callable[[], float]) -> Purge:
-        contents = self.contents
-        return Purge(self._writer, retention, clock, contents=lambda: contents.keeping.retention)
+        contents, audit = self.contents, self.audit
+        return Purge(
+            self._writer,
+            retention,
+            clock,
+            contents=lambda: contents.keeping.retention,
+            audit=lambda: audit.retention,
+        )
+
+    @property
+    def sessions(self) -> SessionStore:
+        """Keeps who is signed in."""
+        return SessionStore(self._database, self._writer, self._lookups)
 
     @property
     def content_desk(self) -> ContentDesk:
@@ -219,7 +231,13 @@ async def open_storage(
     await asyncio.to_thread(bring_up_to_date, database)
     try:
         storage = Storage(
-            database, retention, clock, folder=folder, config=config, aloud=aloud, workers=workers
+            database,
+            retention,
+            clock,
+            folder=folder,
+            config=config,
+            aloud=aloud,
+            workers=workers,
         )
     except OSError as error:
         where = folder or spool_folder(database)

@@ -4,13 +4,18 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import Connection, Row, delete, insert, select
 
 from tidegate.storage.rows import to_microseconds
 from tidegate.storage.schema import audit as table
+
+T = TypeVar("T")
+
+_LONGEST = 4_000
+"""Characters of one value that are kept."""
 
 SET = "(set)"
 """What is shown in place of a secret."""
@@ -33,6 +38,10 @@ class Author(Struct, frozen=True, kw_only=True):
     operator: str | None
     via: Via
     address: str | None = None
+
+
+NOBODY = Author(operator=None, via=Via.COMMAND_LINE)
+"""Who is behind what the gateway does of its own."""
 
 
 class Deed(Struct, frozen=True, kw_only=True):
@@ -61,6 +70,23 @@ class Wanted(Struct, frozen=True, kw_only=True):
     operator: str | None = None
 
 
+Task: TypeAlias = Callable[[Connection], T]
+"""What is done in one transaction."""
+
+
+def noted(task: Task[T], author: Author, deed_of: Callable[[T], Deed | None]) -> Task[T]:
+    """The task with a row of the audit log, in the same transaction; None: nothing was done."""
+
+    def both(connection: Connection) -> T:
+        done = task(connection)
+        deed = deed_of(done)
+        if deed is not None:
+            note(connection, author, deed)
+        return done
+
+    return both
+
+
 def note(connection: Connection, author: Author, deed: Deed, clock: Callable[[], float] = time.time) -> None:
     """Add a row, in the transaction of what it tells of."""
     connection.execute(
@@ -72,7 +98,7 @@ def note(connection: Connection, author: Author, deed: Deed, clock: Callable[[],
             action=deed.action,
             kind=deed.kind,
             name=deed.name,
-            changes=json.dumps({field: list(pair) for field, pair in deed.changes.items()}, default=str),
+            changes=json.dumps({field: [*map(_short, pair)] for field, pair in deed.changes.items()}),
         )
     )
 
@@ -102,6 +128,12 @@ def delete_noted(before: int, limit: int) -> Callable[[Connection], int]:
     )
     statement = delete(table).where(table.c.number.in_(oldest))
     return lambda connection: connection.execute(statement).rowcount
+
+
+def _short(value: object) -> object:
+    """What JSON can hold; of what is very long only its beginning."""
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return json.loads(text) if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _noted(row: Row[Any]) -> Noted:

@@ -166,15 +166,20 @@ def change(
     return task
 
 
-def remove(
-    kind: Kind, name: str, *, version: int | None = None, revoke_keys: bool = False
-) -> Task[tuple[str, ...]]:
-    """Delete one. An account that has keys is only deleted together with them; their names are the answer."""
+class Removed(Struct, frozen=True):
+    """What was deleted, with the names of the keys that went with it."""
 
-    def task(connection: Connection) -> tuple[str, ...]:
+    definition: Definition
+    keys: tuple[str, ...] = ()
+
+
+def remove(kind: Kind, name: str, *, version: int | None = None, revoke_keys: bool = False) -> Task[Removed]:
+    """Delete one. An account that has keys is only deleted together with them."""
+
+    def task(connection: Connection) -> Removed:
         next_version(connection)
         table = _TABLES[kind]
-        _at_version(connection, table, name, version)
+        before = _at_version(connection, table, name, version)
         keys = _keys_of(connection, name) if kind is Kind.ACCOUNTS else ()
         if keys and not revoke_keys:
             raise InUse(keys[:_SHOWN_NAMES])
@@ -183,7 +188,7 @@ def remove(
         connection.execute(delete(table).where(table.c.name == name))
         if kind is Kind.CHANNELS:
             forget_duty(connection, name)
-        return keys
+        return Removed(before.definition, keys)
 
     return task
 

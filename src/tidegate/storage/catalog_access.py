@@ -80,11 +80,11 @@ class CatalogFile:
 
     async def version(self) -> int:
         """The number that every change raises."""
-        return self._read(read_version)
+        return self.read(read_version)
 
     async def all(self) -> StoredCatalog:
         """Every row."""
-        return self._read(read_all)
+        return self.read(read_all)
 
     async def change(self, task: Task[T]) -> T:
         """Do `task` in a transaction; what it raises comes out here."""
@@ -102,7 +102,8 @@ class CatalogFile:
         """Let go of the database."""
         self._database.close()
 
-    def _read(self, query: Callable[[Connection], T]) -> T:
+    def read(self, query: Callable[[Connection], T]) -> T:
+        """What a query finds."""
         try:
             with self._database.connect_reader() as connection:
                 return query(connection)

@@ -33,20 +33,24 @@ def read_duties(connection: Connection) -> dict[str, StoredDuty]:
 
 def set_duty(
     name: str, duty: Duty, by: str, *, clock: Callable[[], float] = time.time
-) -> Callable[[Connection], None]:
-    """Keep what is wanted of a channel; if that is so already, who wanted it first stays."""
+) -> Callable[[Connection], Duty]:
+    """Keep what is wanted of a channel, and tell what was wanted before.
 
-    def task(connection: Connection) -> None:
+    If that is so already, who wanted it first stays.
+    """
+
+    def task(connection: Connection) -> Duty:
         table = channel_duties
         next_version(connection)
         kept = connection.execute(select(table.c.duty).where(table.c.name == name)).scalar()
         if kept == duty.value:
-            return
+            return duty
         row = {"duty": duty.value, "changed_at": int(clock() * _MICROSECONDS), "changed_by": by}
         if kept is None:
             connection.execute(insert(table).values(name=name, **row))
         else:
             connection.execute(update(table).where(table.c.name == name).values(row))
+        return Duty.ACTIVE if kept is None else Duty(kept)
 
     return task
 

@@ -21,6 +21,7 @@ from tidegate.ledger.refusals import (
     RefundRefused,
     RefundTooLarge,
 )
+from tidegate.storage.audit import NOBODY, Author, Deed, Task, noted
 from tidegate.storage.booking import Booking
 from tidegate.storage.database import Database, DatabaseUnusable, patiently, reason
 from tidegate.storage.rows import to_microseconds
@@ -89,6 +90,29 @@ def refund(connection: Connection, request_id: str, amount: int | None, referenc
     return Refund(account, wanted, new=True)
 
 
+def noted_credit(account: str, amount: int, reference: str, at: float, author: Author) -> Task[bool]:
+    """As `credit`, with a row of the audit log for a payment that is new."""
+
+    def deed(new: bool) -> Deed | None:  # noqa: FBT001  # what `credit` answers
+        changes = {"amount": (None, usd(amount)), "reference": (None, reference)}
+        return Deed(action="credit", kind="accounts", name=account, changes=changes) if new else None
+
+    return noted(lambda connection: credit(connection, account, amount, reference, at), author, deed)
+
+
+def noted_refund(
+    request_id: str, amount: int | None, reference: str, at: float, author: Author
+) -> Task[Refund]:
+    """As `refund`, with a row of the audit log for one that is new."""
+
+    def deed(done: Refund) -> Deed | None:
+        told = {"amount": usd(done.amount), "account": done.account, "reference": reference}
+        changes = {field: (None, value) for field, value in told.items()}
+        return Deed(action="refund", kind="requests", name=request_id, changes=changes) if done.new else None
+
+    return noted(lambda connection: refund(connection, request_id, amount, reference, at), author, deed)
+
+
 def read_balance(connection: Connection, account: str) -> Balance:
     """What an account has; zero for one that has had no money yet."""
     row = connection.execute(_BALANCES.where(balances.c.account == account)).first()
@@ -122,23 +146,31 @@ class LedgerDesk:
     """The ledger for the admin API of a running gateway."""
 
     def __init__(
-        self, database: Database, writer: Writer, threads: Executor, clock: Callable[[], float] = time.time
+        self,
+        database: Database,
+        writer: Writer,
+        threads: Executor,
+        clock: Callable[[], float] = time.time,
+        author: Author = NOBODY,
     ) -> None:
-        """`threads` read; what is written goes through the process's one writer."""
+        """`threads` read; what is written goes through the process's one writer, and is noted of `author`."""
         self._database = database
         self._writer = writer
         self._threads = threads
         self._clock = clock
+        self._author = author
+
+    def by(self, author: Author) -> "LedgerDesk":
+        """The same desk for somebody else."""
+        return LedgerDesk(self._database, self._writer, self._threads, self._clock, author)
 
     async def credit(self, account: str, amount: int, reference: str) -> bool:
         """As `credit`; raises DatabaseUnusable while the database is away."""
-        at = self._clock()
-        return await self._write(lambda connection: credit(connection, account, amount, reference, at))
+        return await self._write(noted_credit(account, amount, reference, self._clock(), self._author))
 
     async def refund(self, request_id: str, amount: int | None, reference: str) -> Refund:
         """As `refund`; raises DatabaseUnusable while the database is away."""
-        at = self._clock()
-        return await self._write(lambda connection: refund(connection, request_id, amount, reference, at))
+        return await self._write(noted_refund(request_id, amount, reference, self._clock(), self._author))
 
     async def balance(self, account: str) -> Balance:
         """As `read_balance`, as of the last batch."""

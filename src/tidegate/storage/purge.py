@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.ledger.periods import period_of
+from tidegate.storage.audit import delete_noted
 from tidegate.storage.contents import delete_old_contents
 from tidegate.storage.database import DatabaseUnusable, reason
 from tidegate.storage.rows import to_microseconds
@@ -42,11 +43,14 @@ class Purge:
         step: int = STEP,
         pause: float = PAUSE,
         contents: Callable[[], float] = lambda: 0,
+        audit: Callable[[], float] = lambda: 0,
     ) -> None:
         """`retention` is how many seconds a request's row is kept; 0 keeps it for ever.
 
         `contents` tells for how many seconds what requests said is kept; 0: as long as their rows.
+        `audit` tells the same of the audit log; 0: for ever.
         """
+        self._audit = audit
         self._writer = writer
         self._retention = retention
         self._clock = clock
@@ -72,6 +76,8 @@ class Purge:
         limits = [limit for limit in (self._contents(), self._retention) if limit > 0]
         if limits:
             tasks.append(delete_old_contents(to_microseconds(now - min(limits)), self._step))
+        if (kept := self._audit()) > 0:
+            tasks.append(delete_noted(to_microseconds(now - kept), self._step))
         if self._retention > 0:
             tasks.append(delete_requests(to_microseconds(now - self._retention), self._step))
         for task in tasks:

@@ -8,6 +8,7 @@ from aiohttp.web_request import BaseRequest
 from msgspec import Struct
 
 from tidegate.admin.app import create_admin_app
+from tidegate.admin.audit_api import AuditApi
 from tidegate.admin.gatekeeper import Gatekeeper
 from tidegate.admin.operators import ADMIN, Operators
 from tidegate.admin.playground_api import Plane, PlaygroundApi
@@ -53,6 +54,7 @@ class AdminSite:
     async def close(self) -> None:
         """Let go of everything."""
         await self._runner.cleanup()
+        self._gate.close()
 
 
 class AdminParts(Struct, frozen=True):
@@ -72,11 +74,13 @@ async def open_admin_site(
     token = config.admin.token
     if token is None:
         return None
+    parts.storage.audit.retention = config.admin.audit_retention
     gate = Gatekeeper(
         Operators(_tokens(token, config.admin)),
         Sessions(parts.storage.sessions, SessionIds(secret), _lifetimes(config.admin)),
         Throttle(memory.failures, memory.lock),
         config.admin.trusted_proxies,
+        parts.storage.audit.tell,
     )
     app = create_admin_app(
         gate,
@@ -87,7 +91,7 @@ async def open_admin_site(
         parts.tester,
         Reports(parts.storage.figures, parts.storage.live),
         parts.storage.content_desk,
-        more=[PlaygroundApi(parts.plane)],
+        more=[PlaygroundApi(parts.plane), AuditApi(parts.storage.audit)],
     )
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()

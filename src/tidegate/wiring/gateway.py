@@ -39,10 +39,12 @@ from tidegate.server.endpoints import DataPlane
 from tidegate.server.endpoints import Rules as ServerRules
 from tidegate.server.metrics_page import MetricsListener, MetricsPage
 from tidegate.storage.assembly import Storage, open_storage
+from tidegate.storage.audit import NOBODY, Deed
 from tidegate.storage.database import DatabaseUnusable
 from tidegate.upstream.client import HttpUpstream
 from tidegate.wiring.admin_site import AdminParts, AdminSite, open_admin_site
 from tidegate.wiring.channel_tests import ChannelTests
+from tidegate.wiring.config_changes import config_changes
 from tidegate.wiring.config_digest import config_digest
 from tidegate.wiring.contents import keeping_of
 from tidegate.wiring.measures import Measures
@@ -91,6 +93,7 @@ class Gateway:
         world = _world(upstream, sharing, storage, tokenizer, ids)
         self.exchange = _exchange(world, _snapshot(catalog.state.config, secret), storage)
         self._opening: asyncio.Task[None] | None = None
+        self._tells = place.number == 0
         self._checkpoints = asyncio.create_task(self.exchange.checkpoints.run())
         self._measures = Measures(place.memory.gauges, place.number, self._figures)
         self._metrics = MetricsListener(self._measures.text)
@@ -118,6 +121,9 @@ class Gateway:
         requests of their keys would be refused.
         """
         opens = _opening_balances(config) - _opening_balances(self.config)
+        if self._tells:
+            deed = Deed(action="reload", kind="config", changes=config_changes(self.config, config))
+            self._storage.audit.tell(NOBODY, deed)
         self.config = config
         self.plane.rules = _server_rules(config)
         self._storage.tell_config(config_digest(config, self._secret))

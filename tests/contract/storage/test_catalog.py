@@ -116,7 +116,7 @@ def test_an_account_with_keys_goes_only_with_them(database: Database) -> None:
     with pytest.raises(InUse) as caught:
         do(database, remove(Kind.ACCOUNTS, "acme"))
     assert caught.value.names == tuple("abcde")
-    assert do(database, remove(Kind.ACCOUNTS, "acme", revoke_keys=True)) == tuple("abcdefg")
+    assert do(database, remove(Kind.ACCOUNTS, "acme", revoke_keys=True)).keys == tuple("abcdefg")
     stored = do(database, read_all)
     assert (list(stored.rows[Kind.ACCOUNTS]), list(stored.rows[Kind.KEYS])) == (["other"], ["kept"])
 

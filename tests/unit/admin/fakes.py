@@ -21,6 +21,7 @@ from tidegate.core.secret import Secret
 from tidegate.ledger.entries import Balance, Posting
 from tidegate.routing.catalog import Duty, Key
 from tidegate.storage import ledger_desk
+from tidegate.storage.audit import NOBODY, Author, Noted, Wanted
 from tidegate.storage.booking import Booking, Held
 from tidegate.storage.catalog import Kind, NotThere
 from tidegate.storage.channel_duties import StoredDuty
@@ -46,7 +47,10 @@ class NoCatalog:
     def duty(self, channel: str) -> StoredDuty | None:
         return None
 
-    async def set_duty(self, channel: str, duty: Duty, by: str) -> Entry:
+    def by(self, author: Author) -> "NoCatalog":
+        return self
+
+    async def set_duty(self, channel: str, duty: Duty) -> Entry:
         raise NotThere
 
     async def check(self, kind: Kind, settings: Settings) -> None:
@@ -70,6 +74,11 @@ class Books:
         self.database = Database(f"sqlite:///{folder}/tidegate.db")
         self.file = LedgerFile(self.database)
         self.away = False
+        self.author = NOBODY
+
+    def by(self, author: Author) -> "Books":
+        self.author = author
+        return self
 
     @property
     def rows(self) -> tuple[Posting, ...]:
@@ -90,13 +99,13 @@ class Books:
     async def credit(self, account: str, amount: int, reference: str) -> bool:
         self._check()
         return self.file.write(
-            lambda connection: ledger_desk.credit(connection, account, amount, reference, 1_700_000_000.5)
+            ledger_desk.noted_credit(account, amount, reference, 1_700_000_000.5, self.author)
         )
 
     async def refund(self, request_id: str, amount: int | None, reference: str) -> Refund:
         self._check()
         return self.file.write(
-            lambda connection: ledger_desk.refund(connection, request_id, amount, reference, 1_700_000_000.5)
+            ledger_desk.noted_refund(request_id, amount, reference, 1_700_000_000.5, self.author)
         )
 
     async def balance(self, account: str) -> Balance:
@@ -136,6 +145,13 @@ def gate(token: str, store: Store | None = None, trusted: Networks = ()) -> Gate
         Throttle(ScopeTable(1, 64), None),
         trusted,
     )
+
+
+class NoTrail:
+    """Nobody did anything."""
+
+    async def page(self, wanted: Wanted, *, limit: int, before: int | None) -> tuple[Noted, ...]:
+        return ()
 
 
 class NoPlane:

@@ -1,0 +1,51 @@
+"""Reads and adds to the audit log of a running gateway."""
+
+import asyncio
+import logging
+from concurrent.futures import Executor, Future
+from functools import partial
+from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from tidegate.storage.audit import Author, Deed, Noted, Wanted, note, read
+from tidegate.storage.database import Database, DatabaseUnusable, reason
+from tidegate.storage.writer import Writer
+
+log = logging.getLogger("tidegate.storage")
+
+
+class AuditTrail:
+    """The audit log of one process."""
+
+    def __init__(self, database: Database, writer: Writer, threads: Executor) -> None:
+        """`threads` read; what is written goes through the process's one writer."""
+        self._database = database
+        self._writer = writer
+        self._threads = threads
+        self.retention = 0.0
+        """Seconds for which a row is kept; zero: for ever."""
+
+    async def page(self, wanted: Wanted, *, limit: int, before: int | None) -> tuple[Noted, ...]:
+        """As `read`; raises DatabaseUnusable while the database is away."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, partial(self._read, wanted, limit, before)
+        )
+
+    def tell(self, author: Author, deed: Deed) -> None:
+        """Add a row soon, and return at once. What cannot be written stands in the log of the process."""
+        done = self._writer.do(partial(note, author=author, deed=deed))
+        done.add_done_callback(partial(_tell_failure, deed))
+
+    def _read(self, wanted: Wanted, limit: int, before: int | None) -> tuple[Noted, ...]:
+        try:
+            with self._database.connect_reader() as connection:
+                return read(connection, wanted, limit=limit, before=before)
+        except SQLAlchemyError as error:
+            raise DatabaseUnusable(f"the database cannot be read: {reason(error)}") from error
+
+
+def _tell_failure(deed: Deed, done: "Future[Any]") -> None:
+    error = None if done.cancelled() else done.exception()
+    if error is not None:
+        log.warning("audit: a row is lost: %s of %s %s: %s", deed.action, deed.kind, deed.changes, error)
