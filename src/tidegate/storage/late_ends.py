@@ -32,11 +32,14 @@ def book_late_ends(booking: Booking, records: Sequence[RequestRecord]) -> None:
     ]
     if not wrong:
         return
-    posted = _posted(booking.statements, [record.id for record in wrong])
+    ids = [record.id for record in wrong]
+    posted, paid_back = _posted(booking.statements, ids), _paid_back(booking.statements, ids)
     late = {record.id: _held(record, posted.get((record.id, "hold"))) for record in wrong}
     booking.look_at_spending(held for held in late.values() if held is not None)
     for record in wrong:
-        difference = chargeable(record.cost) - charged[record.id]
+        left = charged[record.id] - paid_back.get(record.id, 0)
+        # What an operator has paid back meanwhile is not paid back again.
+        difference = max(chargeable(record.cost) - charged[record.id], -left)
         if difference > 0 and (record.id, "settle") in posted:
             log.error(
                 "books: %s was cut off; what had settled it as interrupted had charged more than its hold,"
@@ -92,6 +95,17 @@ def _posted(statements: Statements, ids: Sequence[str]) -> dict[tuple[str, str],
         "",
     )
     return {(reference, kind): at for reference, kind, at in statements.rows(text, ids)}
+
+
+def _paid_back(statements: Statements, ids: Sequence[str]) -> dict[str, int]:
+    """What was refunded of each request."""
+    text = among(
+        statements.wording,
+        "SELECT note, SUM(amount) FROM postings WHERE kind = 'refund' AND note IN",
+        len(ids),
+        " GROUP BY note",
+    )
+    return {identifier: int(amount) for identifier, amount in statements.rows(text, ids)}
 
 
 def _replace(statements: Statements, record: RequestRecord, cost: int) -> None:

@@ -46,6 +46,8 @@ class Books(RuleBasedStateMachine):
         self.credited: dict[str, tuple[str, int]] = {}
         self.charged: dict[str, tuple[str, int]] = {}
         """What is left of the charge of each settled request."""
+        self.ended: dict[str, tuple[str, int, int]] = {}
+        """Account, charge and hold of those that a restart has ended."""
         self.storage = self.opened()
 
     def opened(self) -> Storage:
@@ -118,6 +120,9 @@ class Books(RuleBasedStateMachine):
     @rule(target=settled, request=consumes(open_requests), cost=st.integers(0, 900), twice=st.booleans())
     def settle(self, request: str, cost: int, twice: bool) -> str:
         """Also a request that got no hold leaves a row, without a cost then."""
+        if request in self.ended:
+            self.settle_late(request, cost)
+            return request
         account, _ = self.held.pop(request, (None, 0))
         charged = cost if account is not None else 0
         row = replace(RECORD, id=request, account=account or "acme", cost=charged)
@@ -129,8 +134,26 @@ class Books(RuleBasedStateMachine):
             self.charged[request] = (account, charged)
         return request
 
+    def settle_late(self, request: str, cost: int) -> None:
+        """A recovery has ended it; the difference is booked, but never more is paid back than was left."""
+        account, noted, hold = self.ended.pop(request)
+        self.storage.journal.write(replace(RECORD, id=request, account=account, cost=cost))
+        _, left = self.charged[request]
+        change = cost - noted if noted <= hold or cost < noted else 0
+        change = max(change, -left)
+        self.balance[account] -= change
+        self.charged[request] = (account, left + change)
+
+    @rule(request=open_requests, amount=st.none() | st.integers(1, 900))
+    def refund_what_a_restart_ended(self, request: str, amount: int | None) -> None:
+        if request in self.ended:
+            self.pay_back(request, amount)
+
     @rule(request=settled, amount=st.none() | st.integers(1, 900))
     def refund(self, request: str, amount: int | None) -> None:
+        self.pay_back(request, amount)
+
+    def pay_back(self, request: str, amount: int | None) -> None:
         account, left = self.charged.get(request, ("", 0))
         reference = f"refund_{next(self.numbers)}"
         for _ in range(2):  # a second time changes nothing
@@ -179,10 +202,11 @@ class Books(RuleBasedStateMachine):
         self.run(self.storage.close())
         self.storage = self.opened()
         # What was open has ended, and cost what was noted last.
-        for request, (account, _) in self.held.items():
+        for request, (account, hold) in self.held.items():
             cost = self.noted.get(request, 0)
             self.balance[account] -= cost
             self.charged[request] = (account, cost)
+            self.ended[request] = (account, cost, hold)
         self.held.clear()
 
     def balances(self) -> list[Balance]:
