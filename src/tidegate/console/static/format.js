@@ -1,6 +1,6 @@
 /** Numbers, money, durations and times as people read them, in the reader's language and zone. */
 
-import { locale } from './i18n.js';
+import { language, locale } from './i18n.js';
 
 /** What stands where nothing is told. */
 export const NOTHING = '–';
@@ -8,8 +8,10 @@ export const NOTHING = '–';
 const made = new Map();
 
 function format(kind, options) {
-  const key = `${kind.name} ${locale()} ${JSON.stringify(options)}`;
-  if (!made.has(key)) made.set(key, new kind(locale(), options));
+  // Some regions of English write millions as a small m, which looks like milli.
+  const where = options.notation === 'compact' && language.get() === 'en' ? 'en-US' : locale();
+  const key = `${kind.name} ${where} ${JSON.stringify(options)}`;
+  if (!made.has(key)) made.set(key, new kind(where, options));
   return made.get(key);
 }
 
@@ -53,16 +55,35 @@ export function exactMoney(amount) {
   return format(Intl.NumberFormat, { ...dollars, maximumFractionDigits: 20 }).format(amount);
 }
 
-/** Milliseconds: 0.4 ms, 412 ms, 5.32 s, 2 min 3 s. */
+/** US dollars in as few digits as tell it, for the marks of an axis. */
+export function roundMoney(amount) {
+  const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
+  return format(Intl.NumberFormat, { ...dollars, notation: 'compact', maximumSignificantDigits: 3 }).format(amount);
+}
+
+const UNITS = { en: { minute: 'min', hour: 'h', day: 'd' }, zh: { minute: '分', hour: '小时', day: '天' } };
+
+/** Milliseconds: 0.4 ms, 412 ms, 5.32 s, 2 min 3 s, 3 h 20 min. */
 export function duration(ms) {
   if (ms === null || ms === undefined) return NOTHING;
-  if (ms < 1000) return unit(ms, 'millisecond', ms < 10 ? 1 : 0);
-  if (ms < 60000) return unit(ms / 1000, 'second', ms < 10000 ? 2 : 1);
+  if (ms < 999.5) return `${digits(ms, ms < 10 ? 1 : 0)}\u00a0ms`;
+  if (ms < 59950) return `${digits(ms / 1000, ms < 9995 ? 2 : 1)}\u00a0s`;
+  const names = UNITS[language.get()];
   const seconds = Math.round(ms / 1000);
-  if (seconds < 3600) return `${unit(Math.floor(seconds / 60), 'minute', 0)} ${unit(seconds % 60, 'second', 0)}`;
+  if (seconds < 3600) return both([Math.floor(seconds / 60), names.minute], [seconds % 60, 's']);
   const minutes = Math.round(seconds / 60);
-  if (minutes < 2880) return `${unit(Math.floor(minutes / 60), 'hour', 0)} ${unit(minutes % 60, 'minute', 0)}`;
-  return unit(minutes / 1440, 'day', 1);
+  if (minutes < 1440) return both([Math.floor(minutes / 60), names.hour], [minutes % 60, names.minute]);
+  const hours = Math.round(minutes / 60);
+  return both([Math.floor(hours / 24), names.day], [hours % 24, names.hour]);
+}
+
+function both(...parts) {
+  const told = parts.filter(([count], index) => count || !index);
+  return told.map(([count, name]) => `${digits(count, 0)}\u00a0${name}`).join(' ');
+}
+
+function digits(value, most) {
+  return format(Intl.NumberFormat, { maximumFractionDigits: most }).format(value);
 }
 
 /** Bytes in units of 1024. */
@@ -125,9 +146,4 @@ export function plain(text) {
     /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu,
     (sign) => `\u27e8U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
   );
-}
-
-function unit(value, name, digits) {
-  const options = { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits };
-  return format(Intl.NumberFormat, options).format(value);
 }

@@ -20,6 +20,8 @@ const PATHS = {
   pause: 'M6 4v12M14 4v12',
   play: 'M6 4l10 6-10 6z',
   stop: 'M5 5h10v10H5z',
+  stream: 'M2 7c2-2 4-2 6 0s4 2 6 0 3-2 4-1M2 13c2-2 4-2 6 0s4 2 6 0 3-2 4-1',
+  block: 'M4 5h12v10H4z',
   plus: 'M10 4v12M4 10h12',
   edit: 'M4 16l1-4 8-8 3 3-8 8zM11 6l3 3',
   trash: 'M4 6h12M8 6V3h4v3M6 6l1 11h6l1-11',

@@ -7,6 +7,28 @@
  * the module, whose default export is the component; it gets the path's values as `params`.
  */
 export const pages = [
+  {
+    path: '/',
+    title: { en: 'Overview', zh: '总览' },
+    section: 'observe',
+    icon: 'overview',
+    jump: 'o',
+    load: () => import('./overview.js'),
+  },
+  {
+    path: '/requests',
+    title: { en: 'Requests', zh: '请求' },
+    section: 'observe',
+    icon: 'requests',
+    jump: 'r',
+    load: () => import('./requests.js'),
+  },
+  {
+    path: '/requests/:id',
+    title: { en: 'Request', zh: '请求详情' },
+    under: '/requests',
+    load: () => import('./request.js'),
+  },
 ];
 
 /** The groups of the navigation. */
