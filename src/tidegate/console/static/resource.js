@@ -10,16 +10,17 @@ const LONGEST_WAIT = 30000;
  *
  * `key` says what is loaded: another key loads anew, and null loads nothing. `load(signal)` gives a promise; it is
  * aborted when the component goes or the key changes. `every` loads again after so many milliseconds, not while
- * the page is hidden. With `keep` what was loaded for the key before is shown until the new answer is there.
+ * the page is hidden. With `keep` what was loaded for the key before is shown until the new answer is there. With
+ * `name` the last answers are remembered: who comes back sees them at once, while they are loaded again.
  *
  * Gives `{value, error, loading, refreshing, stale, at, reload, put}`: `loading` while there is nothing to show,
  * `stale` while `value` belongs to another key, `at` the time of the answer, `put(value)` replaces what is shown.
  */
-export function useResource(key, load, { every = 0, keep = true } = {}) {
-  const [state, setState] = useState(NOTHING);
+export function useResource(key, load, { every = 0, keep = true, name = null } = {}) {
+  const [state, setState] = useState(() => recall(name, key));
   const [turn, setTurn] = useState(0);
   const latest = useRef(null);
-  latest.current = { load, every, keep };
+  latest.current = { load, every, name };
 
   useEffect(() => {
     if (key === null) {
@@ -44,6 +45,25 @@ export function useResource(key, load, { every = 0, keep = true } = {}) {
     put: (next) => setState((old) => ({ ...old, key, valueKey: key, value: next, error: null })),
   };
 }
+
+/** The last answers by name and key, the oldest first. */
+const remembered = new Map();
+const MOST_REMEMBERED = 30;
+
+function recall(name, key) {
+  const known = name && remembered.get(`${name} ${key}`);
+  return known ? { ...NOTHING, key, valueKey: key, ...known } : NOTHING;
+}
+
+function keepInMind(name, key, known) {
+  const whole = `${name} ${key}`;
+  remembered.delete(whole);
+  remembered.set(whole, known);
+  if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value);
+}
+
+/** What one operator saw is not for the next. */
+session.subscribe(({ state }) => state === 'out' && remembered.clear());
 
 const NOTHING = { key: null, valueKey: null, value: undefined, error: null, refreshing: false, at: null };
 
@@ -81,7 +101,10 @@ class Run {
       const value = await this.latest.current.load(this.abort.signal);
       if (this.abort.signal.aborted) return;
       this.failures = 0;
-      this.tell({ key: this.key, valueKey: this.key, value, error: null, refreshing: false, at: Date.now() });
+      const { name } = this.latest.current;
+      const at = Date.now();
+      if (name) keepInMind(name, this.key, { value, at });
+      this.tell({ key: this.key, valueKey: this.key, value, error: null, refreshing: false, at });
       if (this.latest.current.every) this.later(this.latest.current.every);
     } catch (error) {
       if (this.abort.signal.aborted) return;

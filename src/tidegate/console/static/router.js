@@ -4,6 +4,8 @@ import { store, useStore } from './store.js';
 import { useCallback, useMemo } from './view.js';
 
 const BASE = '/console';
+/** How long a page that is come back to may take to be as long as it was. */
+const SCROLL_MS = 2000;
 
 /** Where the reader is: `{path, search}`; the path begins behind /console. */
 export const place = store(here());
@@ -18,8 +20,12 @@ export function link(path, query = {}) {
 /** Go to an address that `link` made. With `replace` the one before is not in the history. */
 export function go(address, { replace = false } = {}) {
   if (address === location.pathname + location.search) return;
-  history[replace ? 'replaceState' : 'pushState'](null, '', address);
   const before = place.get().path;
+  if (replace) history.replaceState(history.state, '', address);
+  else {
+    history.replaceState({ y: scrollY }, ''); // where to be when the reader comes back
+    history.pushState(null, '', address);
+  }
   place.set(here());
   if (place.get().path !== before) scrollTo(0, 0);
 }
@@ -55,7 +61,11 @@ export function useQuery() {
 
 /** Follow links inside the console without loading it anew. */
 export function followLinks() {
-  addEventListener('popstate', () => place.set(here()));
+  history.scrollRestoration = 'manual';
+  addEventListener('popstate', (event) => {
+    place.set(here());
+    scrollBack(event.state?.y ?? 0, performance.now() + SCROLL_MS);
+  });
   document.addEventListener('click', (event) => {
     const anchor = event.target.closest?.('a[href]');
     if (!anchor || event.defaultPrevented || event.button !== 0) return;
@@ -65,6 +75,12 @@ export function followLinks() {
     event.preventDefault();
     go(anchor.pathname + anchor.search);
   });
+}
+
+/** Scroll as soon as the page is long enough again, or give up. */
+function scrollBack(y, until) {
+  if (document.documentElement.scrollHeight - innerHeight >= y || performance.now() > until) scrollTo(0, y);
+  else requestAnimationFrame(() => scrollBack(y, until));
 }
 
 function here() {

@@ -15,6 +15,9 @@ import { strings } from './shell.strings.js';
 import { useStore } from './store.js';
 import { html, useEffect, useErrorBoundary, useRef, useState } from './view.js';
 
+/** The page that is looked at goes first. */
+const AFTER_MS = 1500;
+
 /** The whole window of a signed-in operator. */
 export function Shell({ operator, hidden }) {
   const t = useWords(strings);
@@ -146,7 +149,10 @@ function Page({ page, params }) {
   useEffect(() => {
     let here = true;
     page.load().then(
-      (module) => here && setComponent(() => module.default),
+      (module) => {
+        if (here) setComponent(() => module.default);
+        setTimeout(fetchAll, AFTER_MS);
+      },
       (error) => here && setFailed(error),
     );
     return () => {
@@ -157,12 +163,17 @@ function Page({ page, params }) {
     document.title = `${page.title[language.get()]} · Tidegate`;
   }, [page]);
   if (broken || failed) {
-    return html`<${Empty} title=${t('broken')} icon="warning" whole>
-      <p>${t('brokenText')}</p>
+    return html`<${Empty} title=${t(broken ? 'broken' : 'notLoaded')} icon="warning" whole>
+      <p>${t(broken ? 'brokenText' : 'notLoadedText')}</p>
       <button type="button" class="button" onClick=${() => location.reload()}>${t('reload')}</button>
     <//>`;
   }
   return component ? html`<${component} params=${params} />` : html`<${Loading} />`;
+}
+
+/** Fetch the other pages too, so that they open also while the gateway is away. */
+function fetchAll() {
+  for (const page of pages) page.load().catch(() => null); // told when it is opened
 }
 
 function NoPage() {

@@ -41,6 +41,8 @@ export const strings = {
     home: 'To the first page',
     broken: 'This page has failed',
     brokenText: 'It is a mistake in the console. The rest of it works; loading the page anew may help.',
+    notLoaded: 'This page could not be loaded',
+    notLoadedText: 'The gateway does not answer. Is it running?',
     reload: 'Load anew',
   },
   zh: {
@@ -83,6 +85,8 @@ export const strings = {
     home: '返回首页',
     broken: '页面出错',
     brokenText: '这是控制台自身的错误，其他页面不受影响。重新加载也许能恢复。',
+    notLoaded: '页面无法加载',
+    notLoadedText: '网关没有响应，请确认它正在运行。',
     reload: '重新加载',
   },
 };

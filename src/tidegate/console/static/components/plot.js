@@ -24,7 +24,7 @@ export function plotted({ box, height, step, series, kind, values, latest }) {
     height,
     legend: { show: false },
     padding: [8, 12, 0, 0],
-    scales: { x: { time: true, range: (_, least, most) => [least, most + (kind === 'bars' ? step : 0)] }, y: { range: upwards } },
+    scales: { x: { time: true, range: (_, least, most) => [least, most + step] }, y: { range: upwards } },
     axes: axes(colour, latest),
     series: [{}, ...series.map((one) => line(one, kind, colour))],
     cursor: {
@@ -45,7 +45,14 @@ function line({ colour: name, label }, kind, colour) {
   if (kind === 'bars') {
     return { label, fill: colour(name), width: 0, paths: uPlot.paths.bars({ size: [0.78, 40], align: 1 }), points: { show: false } };
   }
-  return { label, stroke: colour(name), width: 1.75, points: { size: 5, width: 1.5, fill: colour('--surface') } };
+  return { label, stroke: colour(name), width: 1.75, points: { show: true, filter: alone, size: 6, width: 0, fill: colour(name) } };
+}
+
+/** The values without a neighbour: a line through them would have no length. */
+function alone(plot, index) {
+  const values = plot.data[index];
+  const told = (at) => values[at] !== null && values[at] !== undefined;
+  return [...values.keys()].filter((at) => told(at) && !told(at - 1) && !told(at + 1));
 }
 
 function axes(colour, latest) {

@@ -8,10 +8,10 @@ import { Icon } from './icon.js';
 import { strings } from './strings.js';
 
 /** A name from outside: never markup, its direction kept to itself, its control characters visible. */
-export function Name({ children, code = false, className = '' }) {
+export function Name({ children, code = false, className = '', hint = false }) {
   const text = Array.isArray(children) ? children.join('') : children;
   if (text === null || text === undefined) return html`<span class="nothing">${NOTHING}</span>`;
-  return html`<bdi class=${`name ${code ? 'code' : ''} ${className}`} translate=${false}>${plain(text)}</bdi>`;
+  return html`<bdi class=${`name ${code ? 'code' : ''} ${className}`} translate=${false} title=${hint ? plain(text) : undefined}>${plain(text)}</bdi>`;
 }
 
 const FORMS = { moment, full: fullMoment, ago };

@@ -30,7 +30,7 @@ export default function Overview() {
   const every = range.range ? REFRESH[range.range] : 0;
   const asked = { ...range, group_by: groupBy, ...filters };
   const load = (signal) => get('overview', { ...bounds(range, Date.now()), group_by: groupBy, ...filters }, { signal });
-  const overview = useResource(JSON.stringify(asked), load, { every: every * 1000 });
+  const overview = useResource(JSON.stringify(asked), load, { every: every * 1000, name: 'overview' });
 
   return html`
     <${PageHead}

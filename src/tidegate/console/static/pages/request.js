@@ -23,14 +23,15 @@ import { requestLink } from './requests_table.js';
 export default function Request({ params: { id } }) {
   const t = useWords(strings);
   useTitle(t('title', { id }));
-  const row = useResource(id, (signal) => get(`requests/${part(id)}`, {}, { signal }), { keep: false });
+  const row = useResource(id, (signal) => get(`requests/${part(id)}`, {}, { signal }), { keep: false, name: 'request' });
   const gone = row.error?.kind === 'missing';
   return html`
     <${PageHead} title=${html`<${Title} id=${id} row=${row.value} />`} actions=${html`<${Actions} id=${id} row=${row.value} />`}
       back=${html`<a class="back" href=${link('/requests')}><${Icon} name="left" size=${14} />${t('back')}</a>`} />
     ${
       gone
-        ? html`<${Empty} title=${t('missing')} icon="search"><p>${t('missingText')}</p><//>`
+        ? html`<${Empty} title=${t('missing')} icon="search"><p>${t('missingText')}</p>
+            <button type="button" class="button" onClick=${row.reload}><${Icon} name="refresh" />${t('again')}</button><//>`
         : html`<${Loaded} resource=${row} lines=${12}>${(value) => html`<${Parts} key=${id} row=${value} />`}<//>`
     }`;
 }

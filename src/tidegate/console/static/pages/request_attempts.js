@@ -8,6 +8,7 @@ import { duration, exactMoney } from '../format.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
 import { html } from '../view.js';
+import { strings as kinds } from './failure.strings.js';
 import { strings } from './request.strings.js';
 import { phasesOf, scaleOf } from './timeline.js';
 
@@ -45,12 +46,17 @@ function Attempt({ attempt, number, scale }) {
     </div>
     <${Bar} attempt=${attempt} scale=${scale} />
     ${attempt.error && html`<p class="attempt-error"><${Icon} name="warning" size=${14} /><span>
-      <span class="heard">${t('failure')}: </span><bdi>${attempt.error}</bdi>${attempt.failure_kind && html` <code class="tag">${attempt.failure_kind}</code>`}
+      <span class="heard">${t('failure')}: </span><bdi>${attempt.error}</bdi>${attempt.failure_kind && html` <${Kind} value=${attempt.failure_kind} />`}
     </span></p>`}
     <dl class="attempt-facts">
       ${facts(t, attempt).map(([name, value]) => html`<div key=${name}><dt>${t(name)}</dt><dd>${value}</dd></div>`)}
     </dl>
   </li>`;
+}
+
+function Kind({ value }) {
+  const t = useWords(kinds);
+  return html`<span class="tag" title=${value}>${t.has(value) ? t(value) : value}</span>`;
 }
 
 function facts(t, attempt) {

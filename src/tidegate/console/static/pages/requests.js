@@ -10,6 +10,7 @@ import { PageHead, useTitle } from '../page.js';
 import { useResource } from '../resource.js';
 import { link, useQuery } from '../router.js';
 import { html, useEffect, useRef, useState } from '../view.js';
+import { lookedAt } from './request_neighbours.js';
 import { FILTERS, Filters } from './requests_filters.js';
 import { RequestTable } from './requests_table.js';
 import { strings } from './requests.strings.js';
@@ -32,8 +33,10 @@ export default function Requests() {
   const asked = { ...range, ...filters, before: query.before ?? null };
   const load = (signal) =>
     get('requests', { limit: PAGE, before: query.before, ...filters, ...bounds(range, Date.now()) }, { signal });
-  const page = useResource(JSON.stringify(asked), load);
+  const page = useResource(JSON.stringify(asked), load, { name: 'requests' });
   const tail = useLiveRows(live, filters, page);
+  const rows = live ? tail.rows : page.value?.data;
+  useEffect(() => rows && lookedAt(rows.map((row) => row.id), filters), [rows]);
   // Another filter or range begins at the first page again.
   const filter = (patch) => change({ ...patch, before: null, page: null });
 
@@ -44,11 +47,11 @@ export default function Requests() {
           title=${canLive ? t('liveHint') : t('liveOff')} onClick=${() => change({ live: live ? null : '1' })}>
         <span class=${live ? 'pulse' : 'pulse still'} aria-hidden="true"></span>${t('live')}
       </button>`} />
-    <${Filters} query=${query} filters=${filters} change=${filter} />
+    <${Filters} query=${query} filters=${filters} change=${filter} error=${page.error} />
     ${live && html`<${LiveBar} tail=${tail} />`}
-    <${Loaded} resource=${page} lines=${14}>
-      ${({ data, next }) => html`<${Rows} ...${{ rows: live ? tail.rows : data, fresh: tail.fresh, next, number, filters, range }} />`}
-    <//>`;
+    ${!FILTERS.includes(page.error?.parameter) && html`<${Loaded} resource=${page} lines=${14}>
+      ${({ data, next }) => html`<${Rows} ...${{ rows: live ? rows : data, fresh: tail.fresh, next, number, filters, range }} />`}
+    <//>`}`;
 }
 
 function Rows({ rows, fresh, next, number, filters, range }) {

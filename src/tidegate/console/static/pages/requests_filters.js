@@ -16,13 +16,15 @@ const PROTOCOLS = ['chat', 'responses', 'messages'];
 /** After the last letter, so that not every one asks the gateway. */
 const SETTLE_MS = 350;
 
-export function Filters({ query, filters, change }) {
+export function Filters({ query, filters, change, error }) {
   const t = useWords(strings);
   const outcomes = useOutcomes();
   const [open, setOpen] = useState(() => MORE.some((one) => query[one]));
   const given = Object.keys(filters).length;
+  const said = (name) => (t.has(`wrong_${name}`) ? t(`wrong_${name}`) : error.detail);
   const text = (name, rest = {}) => html`<${Typed} key=${name} name=${name} label=${t(name === 'id' ? 'search' : name)}
-    value=${query[name] ?? ''} onChange=${(value) => change({ [name]: value || null })} ...${rest} />`;
+    value=${query[name] ?? ''} onChange=${(value) => change({ [name]: value || null })}
+    error=${error?.parameter === name ? said(name) : null} ...${rest} />`;
   const choice = (name, options) => html`<${Choice} key=${name} label=${t(name)} value=${query[name] ?? ''}
     options=${[['', t('any')], ...options]} onChange=${(value) => change({ [name]: value || null })} />`;
   return html`<search class="filters" aria-label=${t('filters')}>

@@ -26,7 +26,7 @@ export function RequestTable({ rows, fresh }) {
 }
 
 function columns(t) {
-  const named = (key) => ({ key, title: t(key), cell: (row) => html`<${Name}>${row[key]}<//>` });
+  const named = (key) => ({ key, title: t(key), cell: (row) => html`<${Name} hint>${row[key]}<//>` });
   return [
     { key: 'created_at', title: t('time'), cell: (row) => html`<${Time} at=${row.created_at} />` },
     { key: 'id', title: t('id'), cell: (row) => html`<${Id} row=${row} />`, lead: true },
@@ -50,7 +50,7 @@ function Id({ row }) {
 function Model({ row }) {
   const t = useWords(strings);
   const tries = row.attempts.length;
-  return html`<span class="with-marks"><${Name}>${row.model}<//>
+  return html`<span class="with-marks"><${Name} hint>${row.model}<//>
     ${tries > 1 && html`<${Tag} title=${t('attempts', { count: tries })}>×${tries}<//>`}
     ${row.warnings.length > 0 && html`<span class="mark-warning" role="img" aria-label=${t('warned', { count: row.warnings.length })} title=${t('warned', { count: row.warnings.length })}><${Icon} name="warning" size=${13} /></span>`}
   </span>`;
