@@ -12,6 +12,7 @@ from tidegate.cli.audit import audit
 from tidegate.cli.check_config import check_config
 from tidegate.cli.complaint import Border
 from tidegate.cli.demo import demo
+from tidegate.cli.doctor import doctor
 from tidegate.cli.logs import logs
 from tidegate.cli.serve import serve
 from tidegate.cli.sim import sim
@@ -106,6 +107,16 @@ app.command(
 
 The last two lines tell whether the end mark came, and usage, time to the first token and time in all."""
 )(stream)
+
+app.command(
+    epilog="""Examples:
+
+[bold]tidegate doctor https://api.example.com/v1 --protocol chat --model gpt-5 --key env:OPENAI_API_KEY[/bold]
+
+[bold]tidegate doctor http://127.0.0.1:8080 -p messages -m sonnet --only plain --only tool --json[/bold]
+
+Exit codes: 0 it keeps to its protocol, 1 it departs, 2 wrong options, 3 cannot connect."""
+)(doctor)
 
 
 def main() -> None:

@@ -10,6 +10,8 @@ class Close(Enum):
 
     WHOLE = "whole"
     """The body ended as HTTP wants it."""
+    UNREACHED = "unreached"
+    """No connection came about."""
     BROKEN = "broken"
     """The connection broke, or what came was no HTTP."""
     TOO_LATE = "too late"

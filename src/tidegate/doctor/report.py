@@ -4,20 +4,8 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
+from tidegate.doctor.findings import Finding
 from tidegate.doctor.rules import Severity, rule
-
-
-class Finding(Struct, frozen=True, kw_only=True):
-    """A departure from a rule, in words, with the text that shows it."""
-
-    rule: str
-    message: str
-    event: str | None = None
-
-    @property
-    def severity(self) -> Severity:
-        """How bad it is."""
-        return rule(self.rule).severity
 
 
 class StreamReport(Struct, frozen=True, kw_only=True):

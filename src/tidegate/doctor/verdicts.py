@@ -2,82 +2,111 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from tidegate.core.protocol import Protocol
-from tidegate.doctor.framing import Event, framed, shortened
-from tidegate.doctor.probes import Probe
+from tidegate.doctor.chat_checks import ChatReader
+from tidegate.doctor.error_checks import check_error_body, check_refusal
+from tidegate.doctor.expectation import Expectation, Summary
+from tidegate.doctor.findings import Finding, bounded
+from tidegate.doctor.framing import EventStream, framed, shortened
+from tidegate.doctor.framing_checks import check_framing
+from tidegate.doctor.http_checks import check_close, check_stream_head, check_time
+from tidegate.doctor.messages_checks import MessagesReader
+from tidegate.doctor.probes import Probe, Refused, Streamed, Whole
 from tidegate.doctor.recording import Close, Head, Recording
-from tidegate.doctor.report import Finding, StreamReport
+from tidegate.doctor.report import StreamReport
+from tidegate.doctor.responses_checks import ResponsesReader
+from tidegate.doctor.told import Reader, read_events
+from tidegate.doctor.whole_checks import check_whole, whole_summary
 
-_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "error"})
+_LIMIT_STOPS = frozenset({"length", "max_tokens", "max_output_tokens"})
+_LEEWAY = 4
+"""How many times the allowed tokens an answer must have before the limit counts as ignored."""
 
 
 def examined(protocol: Protocol, probe: Probe, recording: Recording) -> StreamReport:
     """Everything that is found on the answer to a probe."""
-    stream = framed(recording)
-    told = [event for event in stream.events if event.data]
+    stream = framed(recording) if isinstance(probe.wanted, Streamed) else None
+    told = () if stream is None else tuple(event for event in stream.events if event.data)
     return StreamReport(
         name=probe.name,
         status=None if recording.head is None else recording.head.status,
-        first_byte_ms=None if not recording.pieces else recording.pieces[0].at * 1000,
+        first_byte_ms=recording.pieces[0].at * 1000 if recording.pieces else None,
         first_event_ms=told[0].at * 1000 if told else None,
         total_ms=recording.ended_at * 1000,
         events=len(told),
-        findings=tuple(_findings(protocol, recording, told)),
+        findings=tuple(bounded(_findings(protocol, probe, recording, stream))),
     )
 
 
-def _findings(protocol: Protocol, recording: Recording, events: list[Event]) -> Iterator[Finding]:
-    match recording.close:
-        case Close.BROKEN:
-            yield Finding(rule="connection", message=f"the connection broke: {recording.trouble}")
-        case Close.TOO_LATE:
-            yield Finding(rule="stalled", message="the answer did not end in time")
-        case Close.WHOLE | Close.TOO_LARGE:
-            pass
-    if recording.head is None:
+def _findings(
+    protocol: Protocol, probe: Probe, recording: Recording, stream: EventStream | None
+) -> Iterator[Finding]:
+    yield from check_close(recording)
+    head, whole = recording.head, recording.close is Close.WHOLE
+    if head is None:
         return
-    if recording.head.status != 200:
-        yield Finding(
-            rule="status",
-            message=f"answered with status {recording.head.status}",
-            event=shortened(recording.body),
-        )
+    match probe.wanted:
+        case Refused(statuses):
+            if whole:
+                yield from check_refusal(head, recording.body, protocol, statuses)
+        case Streamed() | Whole() if head.status != 200:
+            message = f"answered with status {head.status}"
+            yield Finding("status", message, shortened(recording.body) or None)
+            yield from check_error_body(head, recording.body, protocol)
+        case Streamed(expected):
+            yield from _stream_findings(protocol, expected, head, recording, stream or framed(recording))
+        case Whole(expected):
+            if whole:
+                yield from _whole_findings(protocol, expected, head, recording.body)
+
+
+def _whole_findings(protocol: Protocol, expected: Expectation, head: Head, body: bytes) -> Iterator[Finding]:
+    yield from check_whole(head, body, protocol)
+    yield from _check_said(whole_summary(body, protocol), expected)
+
+
+def _stream_findings(
+    protocol: Protocol, expected: Expectation, head: Head, recording: Recording, stream: EventStream
+) -> Iterator[Finding]:
+    yield from check_stream_head(head, long=expected.long)
+    if not any(event.data for event in stream.events):
+        what = "nothing" if not recording.body else "no event"
+        yield Finding("body-form", f"the body holds {what}", shortened(recording.body) or None)
         return
-    yield from _form(recording.head, recording, events)
-    yield from _ends(protocol, events)
+    yield from check_framing(stream, protocol)
+    reader = _reader(protocol, expected)
+    yield from read_events(stream.events, reader)
+    told = [event for event in stream.events if event.data]
+    yield from check_time(recording, told, long=expected.long)
+    yield from _check_said(reader.summary(), expected)
 
 
-def _form(head: Head, recording: Recording, events: list[Event]) -> Iterator[Finding]:
-    content_type = (head.header("content-type") or "").partition(";")[0].strip().lower()
-    if content_type != "text/event-stream":
-        told = content_type or "none"
-        yield Finding(rule="content-type", message=f"the content type is {told}, not text/event-stream")
-    if not events:
-        yield Finding(
-            rule="body-form", message="the body holds no event", event=shortened(recording.body) or None
-        )
-
-
-def _ends(protocol: Protocol, events: list[Event]) -> Iterator[Finding]:
-    last: str | None = None
-    for event in events:
-        if event.data == "[DONE]":
-            last = "[DONE]"
-            continue
-        try:
-            read = msgspec.json.decode(event.data or "")
-        except msgspec.DecodeError as error:
-            yield Finding(rule="not-json", message=f"the data is no JSON: {error}", event=event.shown)
-            continue
-        last = read.get("type") if isinstance(read, dict) else None
+def _reader(protocol: Protocol, expected: Expectation) -> Reader:
     match protocol:
-        case Protocol.CHAT if last != "[DONE]":
-            yield Finding(rule="end-mark", message="the stream ends without [DONE]")
-        case Protocol.RESPONSES if last not in _TERMINAL:
-            yield Finding(rule="end-mark", message="the stream ends without a terminal event")
-        case Protocol.MESSAGES if last not in ("message_stop", "error"):
-            yield Finding(rule="end-mark", message="the stream ends without message_stop")
-        case Protocol.CHAT | Protocol.RESPONSES | Protocol.MESSAGES:
-            pass
+        case Protocol.CHAT:
+            return ChatReader(expected)
+        case Protocol.RESPONSES:
+            return ResponsesReader(expected)
+        case Protocol.MESSAGES:
+            return MessagesReader(expected)
+
+
+def _check_said(said: Summary, expected: Expectation) -> Iterator[Finding]:
+    """Whether the answer is what was asked for."""
+    if said.failed:
+        return
+    if expected.tool is not None and expected.tool not in said.calls:
+        yield Finding("tool-refused", f"the tool {expected.tool} was to be called, and was not")
+    if expected.limit is not None:
+        yield from _check_limit(said, expected.limit)
+
+
+def _check_limit(said: Summary, limit: int) -> Iterator[Finding]:
+    output = said.output_tokens
+    if output is not None and output > limit * _LEEWAY:
+        yield Finding("limit-ignored", f"{output} output tokens came where {limit} were allowed")
+    elif output is not None and output < limit:
+        return  # it was shorter by itself
+    elif said.stop is not None and said.stop not in _LIMIT_STOPS:
+        message = f"the limit of {limit} tokens cut the answer, but it tells {said.stop}"
+        yield Finding("limit-finish", message)

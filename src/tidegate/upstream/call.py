@@ -12,8 +12,8 @@ from tidegate.upstream.content import ContentError, decoder_for
 from tidegate.upstream.roles import Push, drop
 from tidegate.upstream.unpacker import Unpacker
 
-_FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-"""Not shown to the sink: they describe bytes that it does not get."""
+FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Not shown to a sink that gets other bytes than they describe."""
 
 
 class Stage(Enum):
@@ -34,6 +34,8 @@ class Office(Protocol):
     """What a call needs from the client that opened it."""
 
     drain_timeout: float
+    hidden: frozenset[str]
+    """Headers that sinks are not shown."""
 
     async def connect(self, connection: Connection) -> Failure | None:
         """Make a fresh connection stand; a Failure if it does not."""
@@ -177,7 +179,9 @@ class HttpCall:
             )
             if self._paused:
                 self._unpacker.pause()
-        self._sink.on_head(status, {name: value for name, value in headers if name not in _FRAMING})
+        self._sink.on_head(
+            status, {name: value for name, value in headers if name not in self._office.hidden}
+        )
         if self._stage is not Stage.RUNNING:
             return drop
         return self._sink.on_body if self._unpacker is None else self._unpacker.feed

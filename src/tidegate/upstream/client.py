@@ -7,7 +7,7 @@ from tidegate.core.failure import Failure
 from tidegate.exchange.ports import Call, Sink, UpstreamRequest
 from tidegate.routing.catalog import Channel
 from tidegate.upstream import failures
-from tidegate.upstream.call import DoomedCall, HttpCall
+from tidegate.upstream.call import FRAMING, DoomedCall, HttpCall
 from tidegate.upstream.connection import Connection
 from tidegate.upstream.dial import dial
 from tidegate.upstream.head import HeadWriter, head_writer
@@ -23,8 +23,14 @@ _MAX_OUTLETS = 1_024
 class HttpUpstream:
     """Implements `Upstream`. Belongs to one event loop; `close` ends all calls and connections."""
 
-    def __init__(self, environ: Mapping[str, str], limits: Limits | None = None) -> None:
-        """`environ` is where the proxy variables are read, once per channel."""
+    def __init__(
+        self, environ: Mapping[str, str], limits: Limits | None = None, *, shows_framing: bool = False
+    ) -> None:
+        """`environ` is where the proxy variables are read, once per channel.
+
+        With `shows_framing` sinks see the headers that describe the body on its way, which they get decoded.
+        """
+        self._hidden = frozenset[str]() if shows_framing else FRAMING
         self._environ = environ
         self._limits = limits or Limits()
         self._pool = Pool(self._limits)
@@ -98,7 +104,7 @@ class HttpUpstream:
 class _Outlet:
     """What all requests of one channel share. Keeps the channel, so that its id stays its own."""
 
-    __slots__ = ("_upstream", "channel", "drain_timeout", "route", "stack", "writer")
+    __slots__ = ("_upstream", "channel", "drain_timeout", "hidden", "route", "stack", "writer")
 
     def __init__(self, upstream: HttpUpstream, channel: Channel, route: Route, writer: HeadWriter) -> None:
         self._upstream = upstream
@@ -107,6 +113,7 @@ class _Outlet:
         self.writer = writer
         self.stack = upstream._pool.stack(route)
         self.drain_timeout = upstream._limits.drain_timeout
+        self.hidden = upstream._hidden
 
     def fresh(self) -> Connection:
         return Connection(self._upstream._pool, self.stack, self._upstream._limits)

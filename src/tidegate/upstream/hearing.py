@@ -48,6 +48,7 @@ class _Ear:
         self._head: Head | None = None
         self._pieces: list[Piece] = []
         self._trouble: str | None = None
+        self._connected = False
 
     def recording(self) -> Recording:
         """What was heard so far."""
@@ -60,7 +61,7 @@ class _Ear:
         )
 
     def on_connected(self) -> None:
-        pass
+        self._connected = True
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
         self._head = Head(self._now(), status, tuple(headers.items()))
@@ -76,7 +77,7 @@ class _Ear:
         self._end()
 
     def on_failure(self, failure: Failure) -> None:
-        self.close = Close.BROKEN
+        self.close = Close.BROKEN if self._connected or self._head is not None else Close.UNREACHED
         self._trouble = f"{failure.message} ({failure.detail})" if failure.detail else failure.message
         self._end()
 

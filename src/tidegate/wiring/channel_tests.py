@@ -1,9 +1,10 @@
 """Lets the doctor examine a channel, with the channel's own credential, headers and roots."""
 
+from collections.abc import Mapping
+
 from tidegate.admin.ports import NoSuchModel
-from tidegate.doctor.probes import plain_stream
+from tidegate.doctor.probes import SHORT_SET, probes
 from tidegate.doctor.report import Report
-from tidegate.exchange.ports import Upstream
 from tidegate.routing.catalog import Catalog, Channel
 from tidegate.routing.names import is_pattern
 from tidegate.upstream.examination import examine
@@ -15,14 +16,15 @@ _PATIENCE = 60.0
 class ChannelTests:
     """Implements `ChannelTester`."""
 
-    def __init__(self, upstream: Upstream) -> None:
-        self._upstream = upstream
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        """`environ` names proxies."""
+        self._environ = environ
 
     async def test(self, channel: Channel, model: str | None) -> Report:
         """A short set of requests. NoSuchModel for a public model name that it does not serve."""
         upstream_model = upstream_name(channel, model)
-        probes = (plain_stream(channel.protocol, upstream_model),)
-        return await examine(self._upstream, channel, upstream_model, probes, patience=_PATIENCE)
+        asked = probes(channel.protocol, upstream_model, SHORT_SET)
+        return await examine(channel, upstream_model, asked, self._environ, patience=_PATIENCE)
 
 
 def upstream_name(channel: Channel, model: str | None) -> str:

@@ -270,7 +270,7 @@ async def open_gateway(config: Config, secret: Secret, place: Place | None = Non
     sharing = Sharing(Health(_breaker_rules(config)), config.redis.url, place)
     gateway = Gateway(config, secret, storage, upstream, tokenizer, sharing, catalog, place)
     health = NodeView(catalog, sharing, place.workers, gateway.figures)
-    parts = AdminParts(storage, Desk(catalog, vault), health, ChannelTests(upstream), gateway.plane)
+    parts = AdminParts(storage, Desk(catalog, vault), health, ChannelTests(os.environ), gateway.plane)
     gateway.admin = await open_admin_site(config, secret, parts, place.memory)
     await sharing.open(gateway.serves)
     return gateway

@@ -1,35 +1,149 @@
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.doctor.recordings import heard
+from tests.unit.doctor.streams import CASES, good, wire
 
 from tidegate.core.protocol import Protocol
-from tidegate.doctor.probes import plain_stream
-from tidegate.doctor.recording import Close, Recording
+from tidegate.doctor.expectation import Expectation
+from tidegate.doctor.findings import Finding
+from tidegate.doctor.probes import Probe, Refused, Streamed, Wanted, Whole
+from tidegate.doctor.recording import Close, Piece, Recording
 from tidegate.doctor.verdicts import examined
 
-CHAT = b'data: {"choices":[]}\n\n'
-DONE = b"data: [DONE]\n\n"
+ODD = sorted((CASES.parent / "odd-streams").glob("*.sse"))
+TEXT = wire(Protocol.CHAT, good(Protocol.CHAT, "text"))
+JSON = (("content-type", "application/json"),)
+REFUSAL = b'{"error":{"message":"a","type":"b","param":null,"code":null}}'
 
 
-def rules(recording: Recording, protocol: Protocol = Protocol.CHAT) -> list[str]:
-    report = examined(protocol, plain_stream(protocol, "m"), recording)
-    return [finding.rule for finding in report.findings]
+def findings(recording: Recording, wanted: Wanted, protocol: Protocol = Protocol.CHAT) -> tuple[Finding, ...]:
+    return examined(protocol, Probe(name="x", path="/", body=b"", wanted=wanted), recording).findings
 
 
-def test_a_whole_stream_is_good() -> None:
-    assert rules(heard(CHAT + DONE)) == []
+def rules(recording: Recording, wanted: Wanted) -> list[str]:
+    return [finding.rule for finding in findings(recording, wanted)]
+
+
+STREAMED, WHOLE = Streamed(Expectation()), Whole(Expectation())
 
 
 @pytest.mark.parametrize(
-    ("recording", "rule"),
+    ("recording", "wanted", "expected"),
     [
-        (heard(CHAT), "end-mark"),
-        (heard(CHAT + b"data: {\n\n" + DONE), "not-json"),
-        (heard(b"{}", status=401), "status"),
-        (heard(CHAT + DONE, headers=()), "content-type"),
-        (heard(CHAT + DONE, close=Close.BROKEN), "connection"),
-        (heard(CHAT + DONE, close=Close.TOO_LATE), "stalled"),
-        (Recording(head=None, close=Close.BROKEN, trouble="refused"), "connection"),
+        (heard(TEXT), STREAMED, []),
+        (heard(TEXT, close=Close.BROKEN), STREAMED, ["connection"]),
+        (Recording(head=None, close=Close.UNREACHED, trouble="refused"), STREAMED, ["unreachable"]),
+        (heard(b"", headers=JSON), STREAMED, ["content-type", "cache-control", "body-form"]),
+        (heard(REFUSAL, status=429, headers=JSON), STREAMED, ["status"]),
+        (heard(b"busy", status=429), WHOLE, ["status", "error-body"]),
+        (heard(TEXT), WHOLE, ["content-type", "body-form"]),
+        (heard(b"{", close=Close.BROKEN), WHOLE, ["connection"]),
+        (heard(REFUSAL, status=401, headers=JSON), Refused((401,)), []),
+        (heard(REFUSAL, status=500, headers=JSON), Refused((401,)), ["error-status"]),
+        (heard(b"", status=401, close=Close.TOO_LATE), Refused((401,)), ["stalled"]),
     ],
 )
-def test_what_is_wrong_is_named(recording: Recording, rule: str) -> None:
-    assert rules(recording) == [rule]
+def test_what_is_found_depends_on_what_was_wanted(
+    recording: Recording, wanted: Wanted, expected: list[str]
+) -> None:
+    assert rules(recording, wanted) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "stop", "expected"),
+    [(12, "stop", ["limit-finish"]), (12, "length", []), (16, "stop", []), (2, "length", ["limit-ignored"])],
+)
+def test_a_limit_is_kept_and_told(limit: int, stop: str, expected: list[str]) -> None:
+    body = TEXT.replace(b'"finish_reason": "stop"', f'"finish_reason": "{stop}"'.encode())
+    assert rules(heard(body), Streamed(Expectation(limit=limit))) == expected
+
+
+def test_the_figures_are_those_of_the_recording() -> None:
+    report = examined(
+        Protocol.CHAT, Probe(name="x", path="/", body=b"", wanted=STREAMED), heard(TEXT, size=100)
+    )
+    assert (report.status, report.events, report.ok) == (200, 7, True)
+    assert report.first_byte_ms == pytest.approx(100.0)
+    assert report.first_event_ms == pytest.approx(120.0)
+    assert report.total_ms > 120.0
+
+
+@pytest.mark.parametrize("path", ODD, ids=lambda path: path.stem)
+@given(cuts=st.lists(st.integers(min_value=0, max_value=5_000), max_size=40))
+def test_any_chunking_gives_the_same_findings(path: Path, cuts: list[int]) -> None:
+    protocol, body = Protocol(path.stem.partition("-")[0]), path.read_bytes()
+    places = [0, *sorted(cut for cut in set(cuts) if 0 < cut < len(body)), len(body)]
+    pieces = tuple(Piece(0.1, body[start:stop]) for start, stop in pairwise(places))
+    whole = heard(body)
+    cut = Recording(head=whole.head, pieces=pieces, ended_at=0.1)
+    assert findings(cut, STREAMED, protocol) == findings(whole, STREAMED, protocol)
+
+
+@given(body=st.binary(max_size=400), status=st.sampled_from([200, 401, 500]))
+@pytest.mark.parametrize("protocol", Protocol)
+def test_no_bytes_are_too_odd_to_be_examined(protocol: Protocol, body: bytes, status: int) -> None:
+    for wanted in (STREAMED, WHOLE, Refused((401,))):
+        findings(heard(body, status=status), wanted, protocol)
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["", "a", "error", "message_start"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *(
+                        "type",
+                        "error",
+                        "choices",
+                        "delta",
+                        "index",
+                        "message",
+                        "usage",
+                        "content_block",
+                        "item",
+                    ),
+                    *("response", "output", "output_index", "tool_calls", "function", "arguments", "part"),
+                ]
+            ),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=12,
+)
+KINDS = st.sampled_from(
+    [
+        *("message_start", "content_block_start", "content_block_delta", "content_block_stop"),
+        *("message_delta", "response.created", "response.output_item.added", "response.output_item.done"),
+        *("response.content_part.added", "response.content_part.done", "response.output_text.delta"),
+        *(
+            "response.output_text.done",
+            "response.function_call_arguments.done",
+            "response.completed",
+            "error",
+        ),
+    ]
+)
+
+
+JUNK_EVENTS = st.lists(
+    st.tuples(KINDS, st.dictionaries(st.text(max_size=3), JUNK, max_size=2), JUNK), max_size=6
+)
+
+
+@given(events=JUNK_EVENTS)
+@pytest.mark.parametrize("protocol", Protocol)
+def test_no_members_are_too_odd_to_be_examined(
+    protocol: Protocol, events: list[tuple[str, dict[str, object], object]]
+) -> None:
+    told = [
+        {**more, **(junk if isinstance(junk, dict) else {"choices": junk}), "type": kind}
+        for kind, more, junk in events
+    ]
+    findings(heard(wire(protocol, told)), STREAMED, protocol)

@@ -1,0 +1,127 @@
+"""Checks an answer that is not streamed."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tidegate.core.protocol import Protocol
+from tidegate.doctor.chat_checks import FINISHES
+from tidegate.doctor.expectation import Summary
+from tidegate.doctor.findings import Finding
+from tidegate.doctor.framing import shortened
+from tidegate.doctor.http_checks import content_type
+from tidegate.doctor.members import Object, count, elements, part, word
+from tidegate.doctor.messages_checks import STOPS
+from tidegate.doctor.recording import Head
+from tidegate.doctor.responses_checks import RESPONSE_MEMBERS
+from tidegate.doctor.usage_checks import check_usage
+
+
+def check_whole(head: Head, body: bytes, protocol: Protocol) -> Iterator[Finding]:
+    """The whole answer to a request that asked for no stream."""
+    told = content_type(head)
+    if told != "application/json":
+        yield Finding("content-type", f"the content type is {told or 'not told'}, not application/json")
+    try:
+        answer = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        yield Finding("body-form", f"the body is no JSON ({error})", shortened(body))
+        return
+    if not isinstance(answer, dict):
+        yield Finding("body-form", "the body is no JSON object", shortened(body))
+        return
+    for message in _departures(answer, protocol):
+        yield Finding("whole-form", message, shortened(body))
+    usage = answer.get("usage")
+    if isinstance(usage, dict):
+        yield from check_usage(usage, protocol, spoken=True)
+    else:
+        yield Finding("usage-missing", "the answer tells no usage")
+
+
+def whole_summary(body: bytes, protocol: Protocol) -> Summary:
+    """What a whole answer said, as far as it can be read."""
+    try:
+        answer = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return Summary(failed=True)
+    output = "completion_tokens" if protocol is Protocol.CHAT else "output_tokens"
+    stop = _stop(answer, protocol)
+    return Summary(spoken=1, stop=stop or None, output_tokens=count(part(answer, "usage"), output))
+
+
+def _stop(answer: object, protocol: Protocol) -> str:
+    match protocol:
+        case Protocol.CHAT:
+            return word(next(iter(elements(answer, "choices")), None), "finish_reason")
+        case Protocol.RESPONSES:
+            return word(part(answer, "incomplete_details"), "reason") or word(answer, "status")
+        case Protocol.MESSAGES:
+            return word(answer, "stop_reason")
+
+
+def _departures(answer: Object, protocol: Protocol) -> Iterator[str]:
+    match protocol:
+        case Protocol.CHAT:
+            yield from _chat(answer)
+        case Protocol.RESPONSES:
+            yield from _responses(answer)
+        case Protocol.MESSAGES:
+            yield from _messages(answer)
+
+
+def _chat(answer: Object) -> Iterator[str]:
+    if answer.get("object") != "chat.completion":
+        yield "object is not chat.completion"
+    for name, right in (
+        ("id", bool(word(answer, "id"))),
+        ("created", count(answer, "created") is not None),
+        ("model", bool(word(answer, "model"))),
+        ("choices", bool(elements(answer, "choices"))),
+    ):
+        if not right:
+            yield f"{name} is missing, or of the wrong kind"
+    for number, choice in enumerate(elements(answer, "choices")):
+        for what in _choice(choice):
+            yield f"choices[{number}].{what}"
+
+
+def _choice(choice: object) -> Iterator[str]:
+    message = part(choice, "message")
+    if count(choice, "index") is None:
+        yield "index is missing"
+    if message.get("role") != "assistant":
+        yield "message.role is not assistant"
+    if "content" not in message:
+        yield "message.content is missing (null where there is none)"
+    if word(choice, "finish_reason") not in FINISHES:
+        yield "finish_reason is none of the protocol"
+
+
+def _responses(answer: Object) -> Iterator[str]:
+    for name in RESPONSE_MEMBERS:
+        if name not in answer:
+            yield f"{name} is missing"
+    if answer.get("object") != "response":
+        yield "object is not response"
+    if word(answer, "status") not in ("completed", "incomplete", "failed"):
+        yield f"status is {answer.get('status')!r}"
+    for number, item in enumerate(elements(answer, "output")):
+        if not word(item, "id") or not word(item, "type"):
+            yield f"output[{number}] has no id or no type"
+
+
+def _messages(answer: Object) -> Iterator[str]:
+    for name, right in (
+        ("id", bool(word(answer, "id"))),
+        ("type", answer.get("type") == "message"),
+        ("role", answer.get("role") == "assistant"),
+        ("model", bool(word(answer, "model"))),
+        ("content", isinstance(answer.get("content"), list)),
+        ("stop_reason", word(answer, "stop_reason") in STOPS),
+    ):
+        if not right:
+            yield f"{name} is missing, or none of the protocol"
+    for number, block in enumerate(elements(answer, "content")):
+        if not word(block, "type"):
+            yield f"content[{number}] has no type"

@@ -1,0 +1,136 @@
+"""The doctor names every fault that the simulated provider has, and finds nothing on a good one."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tidegate.core.protocol import Protocol
+from tidegate.core.secret import Secret
+from tidegate.doctor.probes import Examination, probes
+from tidegate.doctor.report import Report
+from tidegate.doctor.rules import Severity
+from tidegate.routing.catalog import Channel
+from tidegate.simulator.app import Simulator, start
+from tidegate.upstream.examination import examine
+
+CHAT, RESPONSES, MESSAGES = Protocol.CHAT, Protocol.RESPONSES, Protocol.MESSAGES
+EVERY = (CHAT, RESPONSES, MESSAGES)
+KEY = "sk-upstream-credential-of-the-doctor"
+
+
+@pytest_asyncio.fixture
+async def simulator() -> AsyncIterator[Simulator]:
+    running = await start("127.0.0.1", 0, require_key=KEY)
+    yield running
+    await running.close()
+
+
+async def found(
+    simulator: Simulator, protocol: Protocol, model: str, *chosen: Examination, patience: float = 20.0
+) -> Report:
+    channel = Channel(
+        name="simulated",
+        protocol=protocol,
+        base_url=simulator.base_url(protocol),
+        api_key=Secret(KEY),
+        models={},
+    )
+    asked = probes(protocol, model, chosen or tuple(Examination))
+    return await examine(channel, model, asked, {}, patience=patience)
+
+
+def rules(report: Report, *severities: Severity) -> set[str]:
+    kept = severities or (Severity.ERROR, Severity.WARNING)
+    return {
+        finding.rule for stream in report.streams for finding in stream.findings if finding.severity in kept
+    }
+
+
+@pytest.mark.parametrize("model", ["sim", "sim;reasoning=5", "sim;rate=60", "sim;reasoning=2;tools=2"])
+@pytest.mark.parametrize("protocol", EVERY)
+async def test_a_good_provider_has_no_finding(simulator: Simulator, protocol: Protocol, model: str) -> None:
+    report = await found(simulator, protocol, model)
+    assert rules(report) == set()
+    assert rules(report, Severity.NOTE) <= {"accel-buffering", "error-not-refused", "tool-refused"}
+    assert report.ok
+
+
+@pytest.mark.parametrize("protocol", EVERY)
+async def test_a_refusal_is_no_fault(simulator: Simulator, protocol: Protocol) -> None:
+    report = await found(simulator, protocol, "sim;refusal", Examination.PLAIN, Examination.WHOLE)
+    assert rules(report, *Severity) == set()
+
+
+FAULTS: list[tuple[str, str, tuple[Protocol, ...]]] = [
+    ("status=500", "status", EVERY),
+    ("status=302", "status", EVERY),
+    ("error=server", "error-event", EVERY),
+    ("error=overloaded;error_after=3", "error-event", EVERY),
+    ("error=server;error_after=3;error_form=flat", "error-event", (RESPONSES,)),
+    ("error=server;error_after=3;error_form=nested", "error-event", (RESPONSES,)),
+    ("error=server;error_after=3;error_form=text", "error-form", (CHAT,)),
+    ("error=server;error_after=3;error_form=chunk", "error-event", (CHAT,)),
+    ("error=server;bare_error", "error-event", (CHAT, MESSAGES)),
+    ("error=server;bare_error", "responses-first", (RESPONSES,)),
+    ("error=server;error_after=3;after_error", "after-end", EVERY),
+    ("fail_first=1", "status", EVERY),
+    ("fail_rate=1/1", "status", EVERY),
+    ("refuse=stream", "status", EVERY),
+    ("stall_after=3", "stalled", EVERY),
+    ("cut_after=3", "end-mark", EVERY),
+    ("cut_event=3", "end-mark", EVERY),
+    ("cut_after=3;cut=truncate", "connection", EVERY),
+    ("cut_after=3;cut=reset", "connection", EVERY),
+    ("garble_after=3", "not-json", EVERY),
+    ("no_finish", "finish", (CHAT, MESSAGES)),
+    ("no_end", "end-mark", EVERY),
+    ("done", "foreign-end-mark", (RESPONSES, MESSAGES)),
+    ("done", "after-end", (CHAT,)),
+    ("finish=odd", "finish-word", (CHAT, MESSAGES)),
+    ("crlf", "line-ends", EVERY),
+    ("cr", "line-ends", EVERY),
+    ("no_space", "space-after-colon", EVERY),
+    ("bom", "byte-order-mark", EVERY),
+    ("retry", "retry-line", EVERY),
+    ("no_data", "event-without-data", EVERY),
+    ("ids", "id-line", EVERY),
+    ("no_event_names", "event-name-missing", (RESPONSES, MESSAGES)),
+    ("event_names", "event-name-unexpected", (CHAT,)),
+    ("multiline", "data-lines", EVERY),
+    ("bad_utf8", "utf-8", EVERY),
+    ("no_final_blank", "last-blank-line", EVERY),
+    ("html", "body-form", EVERY),
+    ("empty", "body-form", EVERY),
+    ("empty=comments", "body-form", EVERY),
+    ("empty=done", "finish", (CHAT,)),
+    ("empty=done", "end-mark", (RESPONSES, MESSAGES)),
+    ("json", "body-form", EVERY),
+    ("wrong_type=text/plain", "content-type", EVERY),
+    ("wrong_type=none", "content-type", EVERY),
+    ("gzip", "content-encoding", EVERY),
+    ("br", "content-encoding", EVERY),
+    ("zstd", "content-encoding", EVERY),
+    ("not_http", "connection", EVERY),
+    ("drop", "connection", EVERY),
+    ("drop=reset", "connection", EVERY),
+]
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "protocol"),
+    [(fault, rule, protocol) for fault, rule, protocols in FAULTS for protocol in protocols],
+)
+async def test_a_fault_is_named(simulator: Simulator, fault: str, rule: str, protocol: Protocol) -> None:
+    patience = 0.5 if "stall" in fault else 20.0
+    report = await found(simulator, protocol, f"sim;{fault}", Examination.PLAIN, patience=patience)
+    assert rule in rules(report, *Severity), report
+    if rule_is_error := any(f.severity is Severity.ERROR for s in report.streams for f in s.findings):
+        assert report.ok is not rule_is_error
+
+
+@pytest.mark.parametrize("protocol", EVERY)
+async def test_no_report_repeats_the_credential(simulator: Simulator, protocol: Protocol) -> None:
+    report = await found(simulator, protocol, f"sim;message={KEY};status=401")
+    assert KEY not in str(report.streams)
+    assert "(secret)" in str(report.streams)

@@ -1,0 +1,78 @@
+import pytest
+from tests.unit.doctor.streams import DONE, Edit, again, both, drop, found, insert, put
+
+from tidegate.core.protocol import Protocol
+
+CHAT = Protocol.CHAT
+DELTA = "choices.0.delta"
+
+
+@pytest.mark.parametrize(
+    "case", ["text", "tool-call", "reasoning-text", "refusal", "max-tokens", "cache-hit"]
+)
+def test_a_good_stream_has_no_finding(case: str) -> None:
+    assert found(CHAT, case) == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "rules"),
+    [
+        (put(1, "object", "chat.completion"), ["chat-object"]),
+        (drop(1, "id"), ["chat-members"]),
+        (put(1, "created", "now"), ["chat-members"]),
+        (put(2, "model", "other"), ["chat-same"]),
+        (put(1, "choices", None), ["chat-choices-empty", "chat-members"]),
+        (put(1, "choices", []), ["chat-choices-empty"]),
+        (drop(0, f"{DELTA}.role"), ["chat-role"]),
+        (put(1, "choices.0.index", 2), ["chat-choice-index", "chat-role", "finish"]),
+        (drop(1, "choices.0.index"), ["chat-choice-index"]),
+        (put(1, DELTA, None), ["chat-delta"]),
+        (put(1, f"{DELTA}.content", ["text"]), ["chat-delta"]),
+        (again(1, 5), ["chat-after-finish"]),
+        (again(4, 5), ["finish"]),
+        (put(4, "choices.0.finish_reason", "eos"), ["finish-word"]),
+        (drop(4), ["finish"]),
+        (drop(6), ["end-mark"]),
+        (drop(5), ["usage-missing"]),
+        (again(0), ["after-end"]),
+        (again(6), ["after-end"]),
+        (both(again(5, 4), put(4, "choices", [{"index": 0, "delta": {}}])), ["usage-place"]),
+    ],
+)
+def test_what_is_wrong_is_named(edit: Edit, rules: list[str]) -> None:
+    assert sorted(set(found(CHAT, "text", edit))) == rules
+
+
+def test_usage_that_was_not_asked_for_is_told() -> None:
+    assert found(CHAT, "text", usage=False) == ["usage-unasked"]
+    assert found(CHAT, "text", drop(5), usage=False) == []
+
+
+def test_a_stream_of_nothing_but_its_end_mark_has_no_finish() -> None:
+    def empty(events: list[object]) -> None:
+        events[:] = [DONE]
+
+    assert found(CHAT, "text", empty) == ["finish", "usage-missing"]
+
+
+def test_tools_are_not_called_by_a_stop() -> None:
+    assert found(CHAT, "tool-call", put(-3, "choices.0.finish_reason", "stop")) == ["tool-finish"]
+
+
+@pytest.mark.parametrize(
+    ("error", "rules"),
+    [
+        ({"message": "a", "type": "b", "param": None, "code": None}, ["error-event"]),
+        ("it broke", ["error-event", "error-form"]),
+        ({"message": "a"}, ["error-event", "error-form"]),
+    ],
+)
+def test_an_error_ends_a_stream(error: object, rules: list[str]) -> None:
+    def fail(events: list[object]) -> None:
+        events[3:] = [{"error": error}]
+
+    assert found(CHAT, "text", fail) == rules
+
+
+def test_nothing_follows_an_error() -> None:
+    assert "after-end" in found(CHAT, "text", insert(3, {"error": {"message": "a", "type": "b"}}))
