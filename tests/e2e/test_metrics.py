@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import re
 import signal
 import sqlite3
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
@@ -15,7 +13,9 @@ from tests.conftest import Start
 from tests.harness import settings
 from tests.harness.client import fetch
 from tests.harness.dialects import CHAT
+from tests.harness.eventually import comes_true
 from tests.harness.gateway import Gateway, free_port
+from tests.harness.prometheus import figures
 from tests.harness.script import Gate, stream
 from tests.harness.upstream import ScriptedUpstream
 
@@ -27,22 +27,10 @@ def config(tmp_path: Path, upstream: ScriptedUpstream) -> settings.Config:
     return settings.standard(free_port(), str(tmp_path), upstream.base)
 
 
-async def metrics(port: int, headers: list[tuple[str, str]] = BEARER) -> dict[str, float]:
-    reply = await fetch(port, "GET", "/metrics", headers)
-    assert (reply.status, reply.header("content-type")) == (200, "text/plain; version=0.0.4; charset=utf-8")
-    text = reply.body.decode()
-    found = dict(re.findall(r"^([a-z_]+) (\d+)$", text, re.MULTILINE))
-    for name in found:
-        assert f"# HELP {name} " in text
-        assert f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}\n" in text
-    return {name: float(value) for name, value in found.items()}
-
-
-async def comes_true(condition: Callable[[], Awaitable[bool]], within: float = 10.0) -> None:
-    deadline = time.monotonic() + within
-    while not await condition():
-        assert time.monotonic() < deadline, f"not so within {within} s"
-        await asyncio.sleep(0.05)
+async def metrics(port: int, token: str | None = settings.ADMIN) -> dict[str, float]:
+    """The figures without labels."""
+    told = await figures(port, token)
+    return {sample.name: sample.value for sample in told.samples if not sample.labels}
 
 
 @contextmanager
@@ -120,7 +108,7 @@ async def test_metrics_are_guarded_or_have_a_port_of_their_own(start: Start, con
     config["server"] |= {"metrics_listen": f"127.0.0.1:{own}", "port": free_port()}
     other = start(config, "--workers", "2")
     assert (await fetch(other.port, "GET", "/metrics", BEARER)).status == 404
-    assert (await metrics(own, []))["tidegate_open_requests"] == 0
+    assert (await metrics(own, None))["tidegate_open_requests"] == 0
     assert (await fetch(own, "GET", "/v1/models", [])).status == 404
     assert (await fetch(own, "GET", "/admin/v1/keys", BEARER)).status == 404
 

@@ -123,7 +123,14 @@ class Process:
             new_id=lambda: f"{next(ids):024d}",
         )
         ownership = PlayedOwnership()
-        settlement = Settlement(self.storage, ownership, self.limits, loop.time, self.logged.append)
+        settlement = Settlement(
+            self.storage,
+            ownership,
+            self.limits,
+            loop.time,
+            lambda record, _: self.logged.append(record),
+            self.world.tally,
+        )
         self.exchange = Exchange(self.world, self._snapshot(), settlement, ownership)
 
     async def work(self, asks: Iterable[Ask]) -> None:

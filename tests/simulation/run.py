@@ -154,3 +154,5 @@ class Run:
         for channel in self.scenario.channels:
             standing = process.health.standing(channel.name, "up", process.world.clock())
             assert not isinstance(standing, Probed), f"the probe of {channel.name} was never handed back"
+        assert (process.world.tally.holds, process.world.tally.held) == (0, 0), "holds are told that are over"
+        assert process.health.open_turns() == {}, "turns are told that are over"

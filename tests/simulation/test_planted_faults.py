@@ -269,7 +269,7 @@ PLANTS: dict[Plant, str] = {
     an_open_stream_is_silent: "silence",
     a_failed_attempt_is_never_told: "time is up",
     a_client_that_has_caught_up_hears_no_more: "good and in time",
-    a_turn_is_not_handed_back: "probe",
+    a_turn_is_not_handed_back: "probe|turns",
     an_attempt_is_not_noted: ".",
     words_get_lost: ".",
     output_is_not_counted: "tokens are told",

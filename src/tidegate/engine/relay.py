@@ -1,19 +1,23 @@
 """One attempt of a stream as the client sees it: what to write, and what became of it."""
 
 from collections.abc import Callable, Sequence
+from math import frexp
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Frame, Framer, Overflow
 from tidegate.engine.actions import Action, AppendError, Complete, Failover, Keepalive, Open, Refuse, Wait
 from tidegate.engine.body import Body, judge
 from tidegate.engine.decide import decide
+from tidegate.engine.gaps import NONE, Gaps
 from tidegate.engine.signals import Broke, Limits, Phase, Progress, Quiet
 from tidegate.protocols.base import Said, Watcher
 
 MAX_PREAMBLE = 1 << 20
 """Bytes of opening events that are held; beyond it the attempt commits."""
+
+_SPOKEN = Phase.SPOKEN
 
 Replay = Callable[[bytes], bytes | Failure]
 """A whole JSON answer as the stream that says the same, or why it is no answer."""
@@ -32,6 +36,8 @@ class Terms(Struct, frozen=True):
     limits: Limits
     wording: Wording
     max_event_bytes: int
+    gaps: Gaps = field(default_factory=Gaps)
+    """Where the silences between events are counted."""
 
 
 class Relay:
@@ -44,6 +50,7 @@ class Relay:
         "_begun",
         "_body",
         "_framer",
+        "_gaps",
         "_held",
         "_held_size",
         "_progress",
@@ -58,6 +65,7 @@ class Relay:
         self.ended: Complete | AppendError | Failover | Refuse | None = None
         self._progress = progress
         self._terms = terms
+        self._gaps = terms.gaps
         self._replay = replay
         self._framer = Framer(terms.max_event_bytes)
         self._body: Body | None = None
@@ -173,20 +181,21 @@ class Relay:
 
     def _take_all(self, frames: Sequence[Frame], now: float) -> bytes:
         out: list[bytes] = []
+        progress, gaps = self._progress, self._gaps
         for frame in frames:
             said = self.watcher.read(frame)
-            if said is Said.OUTPUT and self._in_the_usual_course():  # nearly every event
-                self._progress.heard_at = now
+            # Nearly every event, so nothing here is a call that need not be one.
+            if said is Said.OUTPUT and progress.phase is _SPOKEN and progress.useful_at is not None:
+                gap = now - progress.heard_at
+                gaps.powers[frexp(gap + NONE)[1]] += 1
+                gaps.seconds += gap
+                progress.heard_at = now
                 out.append(self.watcher.outgoing(frame))
                 continue
             self._take(said, frame, now, out)
             if self.ended is not None:
                 break
         return out[0] if len(out) == 1 else b"".join(out)
-
-    def _in_the_usual_course(self) -> bool:
-        progress = self._progress
-        return progress.phase is Phase.SPOKEN and progress.useful_at is not None
 
     def _take(self, said: Said, frame: Frame, now: float, out: list[bytes]) -> None:
         self._note(said, now)

@@ -15,6 +15,7 @@ from tidegate.engine.relay import Relay
 from tidegate.engine.signals import Phase, Progress
 from tidegate.exchange.heartbeat import LONGEST_SLEEP
 from tidegate.exchange.ports import Call, ClientPipe
+from tidegate.exchange.tally import Tally
 from tidegate.exchange.trying import Marks
 
 MAX_REFUSAL = 65_536
@@ -77,6 +78,7 @@ class StreamAttempt:
         "_future",
         "_pipe",
         "_progress",
+        "_tally",
         "refusal",
         "relay",
         "wake_at",
@@ -90,6 +92,7 @@ class StreamAttempt:
         refusal: Refusal,
         comment: bytes,
         clock: Callable[[], float],
+        tally: Tally,
     ) -> None:
         self.relay = relay
         self.refusal = refusal
@@ -98,6 +101,7 @@ class StreamAttempt:
         self._progress = progress
         self._comment = comment
         self._clock = clock
+        self._tally = tally
         self._future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._call: Call | None = None
 
@@ -167,8 +171,10 @@ class StreamAttempt:
                 sleep = LONGEST_SLEEP if self.refusal.told else self.relay.shortest_limit
                 self.wake_at = min(until, now + sleep)
             case Open() | Keepalive():
+                self._tally.keepalives += 1
                 if self._progress.phase is Phase.SILENT:
                     self._progress.phase = Phase.OPENED
+                    self._tally.opened += 1
                 self._progress.wrote_at = now
                 self._pipe.write(self._comment)
             case Complete() | AppendError() | Failover() | Refuse():

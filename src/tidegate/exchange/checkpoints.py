@@ -37,6 +37,10 @@ class Checkpoints:
         self._tokenizer = tokenizer
         self._open: dict[str, tuple[Stream, _Counted]] = {}
 
+    def __len__(self) -> int:
+        """How many streams are open."""
+        return len(self._open)
+
     def add(self, stream: Stream) -> None:
         """Begin to look at a stream."""
         self._open[_id(stream)] = (stream, _Counted())

@@ -72,6 +72,7 @@ async def _take_place(
     pipe.add_headers(rate_limit_headers(verdict.levels, request.asked.protocol, world.wall()))
     match verdict:
         case Limited():
+            world.tally.refuse(verdict.what, verdict.scope.partition(":")[0])
             return limited_failure(verdict)
         case Admitted():
             empty = Bounds(input=bound.tokens, firm=bound.firm, output=limit or 0, choices=1)
@@ -130,6 +131,9 @@ async def _hold(
 def _answered(answer: Answer, need: Need, tab: Tab, request: Request) -> Failure | None:
     match answer:
         case Granted(amount):
+            if amount:
+                tab.held = amount
+                request.world.tally.hold(amount)
             # Less than the least is held where the books can hold no more: that is no limit of the answer.
             if tab.tariff is not None and need.least <= amount < need.amount:
                 lower = affordable_output(tab.tariff, tab.tier, tab.bounds, amount)
@@ -137,8 +141,11 @@ def _answered(answer: Answer, need: Need, tab: Tab, request: Request) -> Failure
                 request.preparer.limit_output(lower)
             return None
         case Short(least, available):
+            request.world.tally.refuse("balance", "account")
             return _not_covered(least, available)
         case Exhausted() as exhausted:
+            budget = exhausted.budget
+            request.world.tally.refuse(f"budget_{budget.period}", budget.scope.partition(":")[0])
             return _over_budget(exhausted)
         case Unavailable(why, retry_after):
             message = "The request cannot be booked now; try again."

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
@@ -25,6 +25,7 @@ from tidegate.exchange.ports import (
 from tidegate.exchange.prepared import Crossing, Prepared, Preparer
 from tidegate.exchange.snapshot import Snapshot
 from tidegate.exchange.story import Story
+from tidegate.exchange.tally import Tally
 from tidegate.exchange.tries import Once, Tries
 from tidegate.exchange.uplink import headers_up
 from tidegate.protocols.base import Asked, Clean, Dialect, Seed, Watcher
@@ -55,6 +56,7 @@ class World(Struct, frozen=True, kw_only=True):
     limits: Limits
     new_id: Callable[[], str]
     """A random part for an id: letters and digits."""
+    tally: Tally = field(default_factory=Tally)
 
 
 class Request(Struct, frozen=True, kw_only=True):

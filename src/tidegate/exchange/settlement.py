@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable
 
 from msgspec import json
 
-from tidegate.core.failure import Failure
+from tidegate.core.failure import Failure, Kind
 from tidegate.core.usage import Usage
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.signals import Phase
@@ -15,6 +15,7 @@ from tidegate.exchange.ports import Journal, Limits, Ownership, RequestRecord
 from tidegate.exchange.request import Request
 from tidegate.exchange.story import NOTHING, Story, Told, nothing_produced
 from tidegate.exchange.streaming import Stream
+from tidegate.exchange.tally import Tally
 from tidegate.exchange.whole import WholeExchange
 from tidegate.protocols.base import Dialect, Whole
 
@@ -31,13 +32,16 @@ class Settlement:
         ownership: Ownership,
         limits: Limits,
         clock: Callable[[], float],
-        log: Callable[[RequestRecord], None],
+        tell: Callable[[RequestRecord, Kind | None], None],
+        tally: Tally,
     ) -> None:
+        """`tell` gets each row, and why the request failed if it did."""
         self._journal = journal
         self._limits = limits
         self._ownership = ownership
         self._clock = clock
-        self._log = log
+        self._tell = tell
+        self._tally = tally
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def settled(self) -> None:
@@ -59,7 +63,10 @@ class Settlement:
         record = story.record(self._clock() if ended_at is None else ended_at, told, produced)
         self._journal.write(record)
         self._free_place(story, told.usage.total)
-        self._log(record)
+        if story.tab is not None and story.tab.held is not None:
+            self._tally.free(story.tab.held)
+            story.tab.held = None
+        self._tell(record, story.failure_kind)
 
     def refused(self, story: Story, dialect: Dialect, failure: Failure, status: int, outcome: str) -> None:
         """Nothing useful was sent."""
@@ -82,6 +89,7 @@ class Settlement:
             case AppendError(failure, told):
                 story.outcome = "interrupted"
                 _note_failure(story, dialect, told or failure)
+                story.failure_kind = failure.kind
                 self._settle(stream.request, stream.usage, stream.text)
             case Failover(failure) | Refuse(failure):
                 opened = stream.progress.phase is not Phase.SILENT
@@ -187,3 +195,4 @@ def _note_failure(story: Story, dialect: Dialect, failure: Failure) -> None:
     told = json.decode(body)["error"]
     story.error_type, story.error_code = told["type"], told.get("code")
     story.error_message = failure.message
+    story.failure_kind = failure.kind

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field, structs
 
-from tidegate.core.failure import Failure
+from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.core.usage import Usage
 from tidegate.exchange.ports import AttemptRecord, RequestRecord, SkippedRecord
@@ -60,6 +60,7 @@ class Story(Struct, kw_only=True):
     error_type: str | None = None
     error_code: str | None = None
     error_message: str | None = None
+    failure_kind: Kind | None = None
     losses: tuple[str, ...] = ()
     """What the last channel was not told: lost in a conversion, or taken out by a repair."""
     attempts: list[AttemptRecord] = field(default_factory=list)

@@ -44,7 +44,12 @@ class Stream(Struct, kw_only=True):
             request=request,
             pipe=pipe,
             progress=Progress(accepted_at=start, attempt_at=start, heard_at=start, wrote_at=start),
-            terms=Terms(limits, settings.wording, settings.max_event_bytes),
+            terms=Terms(
+                limits,
+                settings.wording,
+                settings.max_event_bytes,
+                request.world.tally.gaps[request.dialect.protocol],
+            ),
             comment=f": {settings.keepalive_comment}\n".encode(),
         )
 
@@ -102,7 +107,9 @@ class Stream(Struct, kw_only=True):
         self.pipe.warn(warnings.header(prepared.losses))
         watcher = request.watcher(prepared)
         relay = Relay(watcher, self.progress, self.terms, partial(self._replay, prepared))
-        attempt = StreamAttempt(relay, self.pipe, self.progress, refusal, self.comment, clock)
+        attempt = StreamAttempt(
+            relay, self.pipe, self.progress, refusal, self.comment, clock, request.world.tally
+        )
         self.attempt, self.whole = attempt, None
         call = request.open(prepared, attempt)
         request.heartbeat.add(attempt)

@@ -45,6 +45,8 @@ class Tab(Struct, kw_only=True):
     """Where the request counts in the limits."""
     estimated: int = 0
     """The tokens that it was counted with at its start."""
+    held: int | None = None
+    """What is held for it, in nano-USD; None: nothing is."""
 
     def charge(self, usage: Usage, produced: Callable[[], int]) -> tuple[Charge, tuple[str, ...]]:
         """What `usage` costs the caller, and what of it was not believed (docs/billing.md).

@@ -1,6 +1,6 @@
 """The health of each channel with each upstream model: when it is left alone, and who may try it again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -109,6 +109,7 @@ class Health:
         self._changes: dict[Pair, Change] = {}
         self._turns = 0
         self._open: dict[str, int] = {}
+        self._begun: dict[str, int] = {}
 
     def standing(self, channel: str, upstream_model: str, now: float) -> Standing:
         """Whether the pair may be tried at `now`."""
@@ -140,6 +141,16 @@ class Health:
     def open_turns(self) -> dict[str, int]:
         """How many attempts each channel has open in this process; without those that have none."""
         return self._open.copy()
+
+    def rests_begun(self) -> dict[str, int]:
+        """How often each channel was left alone with one of its models, by what was found out here."""
+        return self._begun
+
+    def cooling(self, now: float) -> Iterator[Pair]:
+        """The pairs that are left alone at `now`."""
+        for pair, state in self._resting.items():
+            if isinstance(state, _Open) and now < state.until:
+                yield pair
 
     def resting(self, channel: str) -> tuple[str, ...]:
         """The upstream models of a channel that are not simply ready."""
@@ -245,6 +256,7 @@ class Health:
 
     def _rest(self, pair: Pair, now: float, seconds: float, why: str) -> None:
         self._leave_alone(pair, _Open(now, now + seconds, why))
+        self._begun[pair[0]] = self._begun.get(pair[0], 0) + 1
         self._note(pair, Rested(*pair, now, now + seconds, why))
 
     def _leave_alone(self, pair: Pair, rest: _Open) -> None:

@@ -229,11 +229,19 @@ class Catalog:
 
     def serves(self, channel: str, upstream_model: str) -> bool:
         """Whether the named channel can ask its upstream for this model."""
+        return self.offered_as(channel, upstream_model) is not None
+
+    def offered_as(self, channel: str, upstream_model: str) -> str | None:
+        """The name or pattern by which a channel lists a model of its upstream; None: it does not."""
         found = self._by_name.get(channel)
-        return found is not None and any(
-            covers(public, upstream_model) if is_pattern(public) else upstream == upstream_model
-            for public, upstream in found.models.items()
-        )
+        patterns: list[str] = []
+        for public, upstream in () if found is None else found.models.items():
+            if not is_pattern(public):
+                if upstream == upstream_model:
+                    return upstream
+            elif covers(public, upstream_model):
+                patterns.append(public)
+        return max(patterns, key=len, default=None)
 
 
 def _offers(

@@ -10,7 +10,7 @@ from aiohttp.web_request import BaseRequest
 
 from tidegate.core.secret import Secret
 from tidegate.exchange.ports import Headers
-from tidegate.observe.gauges import CONTENT_TYPE
+from tidegate.observe.exposition import Format, negotiated
 
 PATH = "/metrics"
 _SERVER = ("server", "tidegate")
@@ -19,7 +19,7 @@ _SERVER = ("server", "tidegate")
 class MetricsPage:
     """The page on the main port; with a token it is for those who know that."""
 
-    def __init__(self, text: Callable[[], str], token: Secret | None) -> None:
+    def __init__(self, text: Callable[[Format], str], token: Secret | None) -> None:
         self._text = text
         self._token = None if token is None else token.reveal().encode("utf-8", "surrogateescape")
 
@@ -29,7 +29,7 @@ class MetricsPage:
             text = "send the admin token as `Authorization: Bearer TOKEN`\n"
             challenge = ("www-authenticate", 'Bearer realm="tidegate metrics"')
             return web.Response(status=401, text=text, headers=[*told, _SERVER, challenge])
-        return page(self._text(), told)
+        return page(self._text, headers, told)
 
     def _allowed(self, headers: Mapping[str, str]) -> bool:
         if self._token is None:
@@ -40,16 +40,23 @@ class MetricsPage:
         return known and scheme.lower() == "bearer"
 
 
-def page(text: str, told: Headers) -> web.Response:
-    """The figures as an answer."""
-    headers = [*told, _SERVER, ("cache-control", "no-store"), ("content-type", CONTENT_TYPE)]
-    return web.Response(body=text.encode(), headers=headers)
+def page(text: Callable[[Format], str], asked: Mapping[str, str], told: Headers) -> web.Response:
+    """The figures as an answer, in the format that is asked for."""
+    form = negotiated(asked.get("accept", ""))
+    headers = [
+        *told,
+        _SERVER,
+        ("cache-control", "no-store"),
+        ("vary", "accept"),
+        ("content-type", form.value),
+    ]
+    return web.Response(body=text(form).encode("utf-8", "replace"), headers=headers)
 
 
 class MetricsListener:
     """A port that has this page and nothing else; whoever reaches it may read."""
 
-    def __init__(self, text: Callable[[], str]) -> None:
+    def __init__(self, text: Callable[[Format], str]) -> None:
         self._text = text
         self._server = web.Server(self._answer, access_log=None)
         self._listening: asyncio.Server | None = None
@@ -69,4 +76,4 @@ class MetricsListener:
             return web.Response(status=404, text=f"there is only {PATH} here\n", headers=[_SERVER])
         if request.method not in ("GET", "HEAD"):
             return web.Response(status=405, headers=[_SERVER, ("allow", "GET, HEAD")])
-        return page(self._text(), [])
+        return page(self._text, request.headers, [])

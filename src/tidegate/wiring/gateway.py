@@ -18,11 +18,12 @@ from aiohttp.web_request import BaseRequest
 
 from tidegate.config import Config, build_catalog
 from tidegate.config.settings import UsageChunk
-from tidegate.core.failure import TidegateError
+from tidegate.core.failure import Kind, TidegateError
 from tidegate.core.secret import Secret
 from tidegate.engine.relay import Wording
 from tidegate.exchange.heartbeat import Heartbeat
 from tidegate.exchange.lifecycle import Exchange
+from tidegate.exchange.ports import RequestRecord
 from tidegate.exchange.request import World
 from tidegate.exchange.settlement import Settlement
 from tidegate.exchange.snapshot import Settings, Snapshot
@@ -30,6 +31,8 @@ from tidegate.ledger.money import to_nano
 from tidegate.managed.desk import Desk
 from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Vault
+from tidegate.observe.counts import Counts, value_of
+from tidegate.observe.figures import SPOOL
 from tidegate.observe.logs import log_request, register_secret
 from tidegate.observe.tokens import BpeTokenizer
 from tidegate.routing.breaker import Health, Rules
@@ -49,6 +52,7 @@ from tidegate.wiring.config_digest import config_digest
 from tidegate.wiring.contents import keeping_of
 from tidegate.wiring.measures import Measures
 from tidegate.wiring.node_view import NodeView
+from tidegate.wiring.readings import Readings
 from tidegate.wiring.sharing import Place, Sharing, alone
 
 log = logging.getLogger(__name__)
@@ -91,13 +95,14 @@ class Gateway:
         self._health = sharing.health
         self.sharing = sharing
         world = _world(upstream, sharing, storage, tokenizer, ids)
-        self.exchange = _exchange(world, _snapshot(catalog.state.config, secret), storage)
+        self._measures = Measures(place.memory.counts, place.number, lambda: self.exchange.snapshot.catalog)
+        self.exchange = _exchange(world, _snapshot(catalog.state.config, secret), storage, self._tell)
         self._opening: asyncio.Task[None] | None = None
         self._tells = place.number == 0
         self._checkpoints = asyncio.create_task(self.exchange.checkpoints.run())
-        self._measures = Measures(place.memory.gauges, place.number, self._figures)
-        self._metrics = MetricsListener(self._measures.text)
-        page = MetricsPage(self._measures.text, config.admin.token)
+        self._measures.start(Readings(self.exchange, storage, sharing, upstream))
+        self._metrics = MetricsListener(self._measures.page)
+        page = MetricsPage(self._measures.page, config.admin.token)
         shown = page if config.server.metrics_listen is None else None
         directory = Directory(self.exchange, storage.ready, int(time.time()), self._facts, shown)
         self.plane = DataPlane(self.exchange, directory, _server_rules(config), ids, self._others)
@@ -160,18 +165,13 @@ class Gateway:
         """Whether the config in force has a channel that asks for this model."""
         return self.exchange.snapshot.catalog.serves(channel, upstream_model)
 
-    def _figures(self) -> dict[str, float | None]:
-        """What is measured of this process."""
-        return {
-            "tidegate_database_up": not self._storage.away,
-            "tidegate_redis_up": self.sharing.redis_up(),
-            "tidegate_spool_rows": self._storage.spooled,
-            "tidegate_rows_lost_total": self._storage.lost,
-            "tidegate_open_requests": self.exchange.open_requests,
-        }
+    def _tell(self, record: RequestRecord, kind: Kind | None) -> None:
+        """A request has ended."""
+        self._measures.traffic.ended(record, kind)
+        log_request(record)
 
-    def figures(self) -> dict[str, float]:
-        """What is measured of all workers together."""
+    def figures(self) -> Counts:
+        """What all workers count together."""
         return self._measures.together()
 
     def _facts(self) -> dict[str, object]:
@@ -180,7 +180,7 @@ class Gateway:
         redis = self.sharing.redis_up()
         if redis is not None:
             facts["redis"] = "ok" if redis else "away"
-        if waiting := int(self._measures.together()["tidegate_spool_rows"]):
+        if waiting := int(value_of(self.figures(), SPOOL) or 0):
             facts["spool"] = waiting
         if self._storage.config_differs:
             facts["config"] = "differs from another node"
@@ -327,8 +327,12 @@ def _opening_balances(config: Config) -> set[tuple[str, int]]:
     }
 
 
-def _exchange(world: World, snapshot: Snapshot, storage: Storage) -> Exchange:
-    settlement = Settlement(storage.journal, storage.ownership, world.limits, time.monotonic, log_request)
+def _exchange(
+    world: World, snapshot: Snapshot, storage: Storage, tell: Callable[[RequestRecord, Kind | None], None]
+) -> Exchange:
+    settlement = Settlement(
+        storage.journal, storage.ownership, world.limits, time.monotonic, tell, world.tally
+    )
     return Exchange(world, snapshot, settlement, storage.ownership, storage.contents)
 
 

@@ -1,53 +1,88 @@
-"""Posts this process's figures for all workers to read, and puts theirs together."""
+"""Posts what this process counts for all workers to read, and puts theirs together."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
-from tidegate.observe.gauges import GaugeBoard, render
+from tidegate.observe import figures
+from tidegate.observe.board import CountsBoard
+from tidegate.observe.counts import Cell, Counts, Labels, Series, merged
+from tidegate.observe.exposition import Format, render
+from tidegate.observe.process import ProcessReading, read_process
+from tidegate.observe.traffic import ModelLabels, Traffic
+from tidegate.routing.catalog import Catalog
 
 EVERY = 0.5
 """Seconds between two posts: no figure that another worker shows is older."""
+_PROCESS_EVERY = 5.0
+"""Seconds between two looks at files and memory."""
+
+Read = Callable[[ProcessReading | None], Counts]
+"""Reads what others count in this process; counters begin at 0."""
 
 
 class Measures:
-    """One process's figures on the board of all."""
+    """One process's counts on the board of all. They go on from those of the worker it replaces."""
 
-    def __init__(
-        self, board: GaugeBoard, number: int, read: Callable[[], Mapping[str, float | None]]
-    ) -> None:
-        """`read` gives this process's figures by name; counters begin at 0. Needs a running event loop."""
+    def __init__(self, board: CountsBoard, number: int, catalog: Callable[[], Catalog]) -> None:
+        """`catalog` gives the one in force; `start` must follow."""
         self._board = board
         self._number = number
+        self._earlier = board.inherited(number)
+        self.traffic = Traffic(ModelLabels(catalog), self._earlier)
+        self._lag = Series(figures.LAG)
+        self._series = (*self.traffic.series, self._lag)
+        self._lag.begin_with(self._earlier)
+        self._read: Read = lambda _: {}
+        self._process: ProcessReading | None = None
+        self._posting: asyncio.Task[NoReturn] | None = None
+
+    def start(self, read: Read) -> None:
+        """Begin to post. Needs a running event loop."""
         self._read = read
-        self._earlier = board.counted(number)
-        self._posting: asyncio.Task[NoReturn] = asyncio.create_task(self._run())
+        own = {series.figure.name for series in self._series}
+        self._earlier = {name: cells for name, cells in self._earlier.items() if name not in own}
+        self._posting = asyncio.create_task(self._run())
 
-    def together(self) -> dict[str, float]:
-        """The figures of all workers, this one's as of now."""
+    def together(self) -> Counts:
+        """The counts of all workers, this one's as of now."""
         self._post()
-        return self._board.together()
+        return merged(self._board.all())
 
-    def text(self) -> str:
+    def page(self, form: Format) -> str:
         """The same for Prometheus."""
-        return render(self.together())
+        return render(self.together(), form)
 
     async def close(self) -> None:
         """This process has nothing open any more."""
-        self._posting.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._posting
+        if self._posting is not None:
+            self._posting.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._posting
         self._post()
         self._board.leave(self._number)
 
     def _post(self) -> None:
-        values = dict(self._read())
-        for name, counted in self._earlier.items():
-            values[name] = (values[name] or 0) + counted
-        self._board.post(self._number, values)
+        told = merged([self._earlier, self._read(self._process), self._overflows()])
+        told.update((series.figure.name, series.cells) for series in self._series)
+        self._board.post(self._number, told)
+
+    def _overflows(self) -> Counts:
+        cells: dict[Labels, Cell] = {
+            (one.figure.name,): [one.overflows] for one in self._series if one.overflows
+        }
+        return {figures.OVERFLOWS.name: cells}
 
     async def _run(self) -> NoReturn:
+        looked_at = 0.0
         while True:
+            now = time.monotonic()
+            if now - looked_at >= _PROCESS_EVERY:
+                looked_at, self._process = now, await asyncio.to_thread(read_process)
             self._post()
+            due = time.monotonic() + EVERY
             await asyncio.sleep(EVERY)
+            late = max(0.0, time.monotonic() - due)
+            self._lag.observe((), round(late * figures.MICROSECONDS))

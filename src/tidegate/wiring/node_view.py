@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from tidegate import __version__
 from tidegate.admin.ports import ChannelHealth, ModelHealth, NodeHealth
 from tidegate.managed.live import LiveCatalog
+from tidegate.observe import figures
+from tidegate.observe.counts import Counts, by_label, value_of
 from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready, Standing
 from tidegate.routing.catalog import Channel, Duty
 from tidegate.routing.names import is_pattern
@@ -13,16 +15,16 @@ from tidegate.wiring.sharing import Sharing
 
 
 class NodeView:
-    """Implements `HealthReader`. `figures` gives what is measured of all workers."""
+    """Implements `HealthReader`. `counts` gives what all workers count."""
 
     def __init__(
         self,
         catalog: LiveCatalog,
         sharing: Sharing,
         workers: int,
-        figures: Callable[[], Mapping[str, float]],
+        counts: Callable[[], Counts],
     ) -> None:
-        self._figures = figures
+        self._counts = counts
         self._catalog = catalog
         self._sharing = sharing
         self._workers = workers
@@ -30,23 +32,22 @@ class NodeView:
 
     def health(self) -> NodeHealth:
         """As of now."""
-        figures, redis = self._figures(), self._sharing.redis_up()
+        counts, redis = self._counts(), self._sharing.redis_up()
         return NodeHealth(
             version=__version__,
             started_at=self._started_at,
             workers=self._workers,
-            database="ok" if figures.get("tidegate_database_up") else "away",
+            database="ok" if value_of(counts, figures.DATABASE_UP) else "away",
             redis="none" if redis is None else "ok" if redis else "away",
-            spool_rows=int(figures.get("tidegate_spool_rows", 0)),
-            open_requests=int(figures.get("tidegate_open_requests", 0)),
-            channels=self._channels(),
+            spool_rows=int(value_of(counts, figures.SPOOL) or 0),
+            open_requests=int(value_of(counts, figures.OPEN_REQUESTS) or 0),
+            channels=self._channels(by_label(counts, figures.CHANNEL_OPEN)),
         )
 
-    def _channels(self) -> tuple[ChannelHealth, ...]:
+    def _channels(self, open_requests: Mapping[str, float]) -> tuple[ChannelHealth, ...]:
         health, now, wall = self._sharing.health, time.monotonic(), time.time()
-        open_turns = health.open_turns()
         return tuple(
-            channel_health(channel, health, now, wall, open_turns.get(channel.name, 0))
+            channel_health(channel, health, now, wall, int(open_requests.get(channel.name, 0)))
             for channel in sorted(self._catalog.state.config.channels, key=lambda channel: channel.name)
         )
 

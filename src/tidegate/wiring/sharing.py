@@ -9,7 +9,7 @@ from msgspec import Struct
 from tidegate.admin.throttle import SLOTS as FAILURE_SLOTS
 from tidegate.core.secret import Secret
 from tidegate.exchange.ports import Limits
-from tidegate.observe.gauges import GaugeBoard
+from tidegate.observe.board import CountsBoard
 from tidegate.routing.breaker import Health
 from tidegate.storage.cooldown_board import CooldownBoard
 from tidegate.storage.cooldowns import CooldownSharing
@@ -46,7 +46,7 @@ class SharedMemory:
         self.workers = workers
         self.table = ScopeTable(workers)
         self.lock = ProcessLock() if workers > 1 else None
-        self.gauges = GaugeBoard(workers)
+        self.counts = CountsBoard(workers)
         self.failures = ScopeTable(1, FAILURE_SLOTS)
         self.board = CooldownBoard(ProcessLock()) if workers > 1 else None
 
@@ -57,7 +57,7 @@ class SharedMemory:
     def wipe(self, number: int) -> None:
         """A worker has died: what it had open is free again."""
         self.counters(number)
-        self.gauges.leave(number)
+        self.counts.leave(number)
 
     def counters(self, number: int) -> LocalCounters:
         """A worker's counters; what an earlier one left open under the number is wiped out."""

@@ -266,6 +266,7 @@ class Scene:
         self.pipe = Pipe()
         self.rows = FakeJournal()
         self.logged: list[RequestRecord] = []
+        self.failed_as: list[Kind | None] = []
         self.ownership = FakeOwnership()
         self.tokenizer = FakeTokenizer()
         self.books = FakeBooks()
@@ -283,10 +284,14 @@ class Scene:
             limits=self.limits,
             new_id=lambda: "i" * 24,
         )
-        settle = Settlement(self.rows, self.ownership, self.limits, self.clock, self.logged.append)
+        settle = Settlement(self.rows, self.ownership, self.limits, self.clock, self._tell, self.world.tally)
         catalog = Catalog(channels or (channel(),), models, {digest(SECRET): key}, accounts)
         self.exchange = Exchange(self.world, Snapshot(catalog, settings(**members)), settle, self.ownership)
         self.tasks: list[asyncio.Task[None]] = []
+
+    def _tell(self, record: RequestRecord, kind: Kind | None) -> None:
+        self.logged.append(record)
+        self.failed_as.append(kind)
 
     def incoming(self, protocol: Protocol = Protocol.CHAT, **headers: str) -> Incoming:
         return Incoming(

@@ -24,6 +24,7 @@ from tidegate.exchange.attempt import (
     WholeAttempt,
 )
 from tidegate.exchange.ports import UpstreamRequest
+from tidegate.exchange.tally import Tally
 
 COMMENT = b": c\n"
 
@@ -67,6 +68,7 @@ class Streamed:
     def __init__(self, phase: Phase = Phase.SILENT, *, wants_usage: bool = False) -> None:
         self.clock = Clock(0)
         self.pipe = Pipe()
+        self.tally = Tally()
         self.progress = Progress(accepted_at=0, attempt_at=0, heard_at=0, wrote_at=0, phase=phase)
         terms = Terms(Limits(10, 10, 100, 300), Wording("timed out", "failed"), 1 << 20)
         relay = Relay(
@@ -75,7 +77,9 @@ class Streamed:
             terms,
             lambda body: body,
         )
-        self.attempt = StreamAttempt(relay, self.pipe, self.progress, Refusal(judged), COMMENT, self.clock)
+        self.attempt = StreamAttempt(
+            relay, self.pipe, self.progress, Refusal(judged), COMMENT, self.clock, self.tally
+        )
         self.call = FakeCall(channel(), UpstreamRequest("POST", "/", (), b""), self.attempt)
         self.task: asyncio.Task[Ended] = asyncio.get_running_loop().create_task(self.attempt.run(self.call))
 

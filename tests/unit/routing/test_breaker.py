@@ -272,3 +272,14 @@ def test_what_was_found_here_since_counts_more_than_a_wake_from_elsewhere(health
     assert isinstance(health.standing("a", "m", 32), Cooling), "the probe here failed after theirs began"
     health.wake_remotely(Woke("a", "m", 31.5))
     assert health.standing("a", "m", 32) == Ready()
+
+
+def test_rests_are_counted_and_told_while_they_last(health: Health) -> None:
+    assert (list(health.cooling(0)), health.rests_begun()) == ([], {})
+    fail(health, 0, times=3)
+    assert list(health.cooling(29.9)) == [("a", "m")]
+    assert list(health.cooling(30)) == []
+    health.failed(begin(health, 30), 30, "again")
+    health.rest_remotely(Rested("b", "m", 30, 60, "told"), 30)
+    assert set(health.cooling(31)) == {("a", "m"), ("b", "m")}
+    assert health.rests_begun() == {"a": 2}

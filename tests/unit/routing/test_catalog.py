@@ -102,6 +102,15 @@ def test_it_is_known_which_upstream_models_a_channel_can_ask_for(catalog: Catalo
     assert catalog.channel("gone") is None
 
 
+def test_an_upstream_model_has_the_name_that_the_config_gives_it(catalog: Catalog) -> None:
+    assert catalog.offered_as("one", "claude-sonnet-5") == "claude-sonnet-5"
+    assert catalog.offered_as("two", "gpt-77") == "gpt-*"
+    assert catalog.offered_as("three", "gpt-4o") == "gpt-4o"
+    assert catalog.offered_as("three", "gpt-4-turbo") == "gpt-4*"
+    assert catalog.offered_as("one", "sonnet") is None
+    assert catalog.offered_as("nowhere", "gpt-77") is None
+
+
 def test_neither_credentials_nor_header_values_are_shown() -> None:
     shown = repr(channel("one", "m")) + repr(Headers({"x-team": "hush"})) + str(Headers({"x-team": "hush"}))
     assert "sk-upstream" not in shown

@@ -87,7 +87,7 @@ class Served:
     """A running data plane."""
 
     def __init__(self, scene: Scene, rules: Rules, token: Secret | None, *, hidden: bool) -> None:
-        page = MetricsPage(lambda: "up 1\n", token)
+        page = MetricsPage(lambda form: f"up 1 {form.name}\n", token)
         self.scene = scene
         self.ready = True
         self.facts: dict[str, object] = {}

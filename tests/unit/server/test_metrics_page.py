@@ -22,7 +22,14 @@ async def test_without_a_token_anybody_may_read(line: str) -> None:
         reply = await client.reply(head=line.startswith("HEAD"))
         assert (reply.status, reply.headers["content-type"]) == (200, TYPE)
         assert reply.headers["server"] == "tidegate"
-        assert reply.body == (b"" if line.startswith("HEAD") else b"up 1\n")
+        assert reply.body == (b"" if line.startswith("HEAD") else b"up 1 TEXT\n")
+
+
+async def test_openmetrics_comes_to_who_asks_for_it() -> None:
+    async with served(Scene()) as one:
+        reply = await one.call("GET /metrics", "accept: application/openmetrics-text;version=1.0.0,*/*;q=0.1")
+        assert reply.headers["content-type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        assert (reply.headers["vary"], reply.body) == ("accept", b"up 1 OPENMETRICS\n")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +48,7 @@ async def test_with_a_token_only_who_knows_it(sent: tuple[str, ...]) -> None:
         reply = await one.call("GET /metrics", *sent)
         assert (reply.status, reply.body.startswith(b"up")) == (401, False)
         assert reply.headers["www-authenticate"].startswith("Bearer")
-        assert (await one.call("GET /metrics", "authorization: bearer admin-token-1")).body == b"up 1\n"
+        assert (await one.call("GET /metrics", "authorization: bearer admin-token-1")).body == b"up 1 TEXT\n"
 
 
 async def test_it_is_not_there_where_it_has_a_port_of_its_own() -> None:
@@ -57,7 +64,7 @@ async def test_it_is_only_read() -> None:
 
 @asynccontextmanager
 async def listening() -> AsyncIterator[int]:
-    listener = MetricsListener(lambda: "up 1\n")
+    listener = MetricsListener(lambda form: f"up 1 {form.name}\n")
     sock = bind("127.0.0.1", 0)
     await listener.listen(sock)
     try:
@@ -76,11 +83,11 @@ async def ask(port: int, line: str) -> tuple[int, bytes]:
 
 async def test_its_own_port_has_nothing_else() -> None:
     async with listening() as port:
-        assert await ask(port, "GET /metrics") == (200, b"up 1\n")
+        assert await ask(port, "GET /metrics") == (200, b"up 1 TEXT\n")
         assert (await ask(port, "POST /metrics"))[0] == 405
         assert (await ask(port, "GET /v1/models"))[0] == 404
         assert (await ask(port, "GET /admin/v1/keys"))[0] == 404
 
 
 async def test_a_listener_that_never_listened_can_be_closed() -> None:
-    await MetricsListener(lambda: "").close()
+    await MetricsListener(lambda _: "").close()

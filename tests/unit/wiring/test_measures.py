@@ -1,32 +1,65 @@
 import asyncio
 
-from tidegate.observe.gauges import FIGURES, GaugeBoard
+from msgspec.structs import replace
+from tests.unit.routing.channels import channel
+from tests.unit.storage.records import RECORD
+
+from tidegate.observe import figures
+from tidegate.observe.board import CountsBoard
+from tidegate.observe.counts import Counts, value_of
+from tidegate.observe.exposition import Format
+from tidegate.observe.process import ProcessReading
+from tidegate.routing.catalog import Catalog
 from tidegate.wiring.measures import Measures
 
-ZERO: dict[str, float | None] = {figure.name: 0 for figure in FIGURES}
-LOST, OPEN = "tidegate_rows_lost_total", "tidegate_open_requests"
+CATALOG = Catalog([channel("main", "sonnet")])
+SERVED = ("chat", "sonnet", "main", "completed", "none")
+
+
+def measures(board: CountsBoard, number: int, lost: int = 0, open_: int = 0) -> Measures:
+    def read(_: ProcessReading | None) -> Counts:
+        return {figures.LOST.name: {(): [lost]}, figures.OPEN_REQUESTS.name: {(): [open_]}}
+
+    made = Measures(board, number, lambda: CATALOG)
+    made.start(read)
+    return made
 
 
 async def test_each_shows_what_all_have() -> None:
-    board = GaugeBoard(2)
-    mine = dict(ZERO)
-    here = Measures(board, 0, lambda: mine)
-    there = Measures(board, 1, lambda: ZERO | {OPEN: 2})
-    await asyncio.sleep(0)
-    assert here.together()[OPEN] == 2
-    mine[OPEN] = 5
-    assert here.together()[OPEN] == 7
-    assert f"{OPEN} 7" in there.text()
+    board = CountsBoard(2)
+    here, there = measures(board, 0, open_=1), measures(board, 1, open_=2)
+    there.traffic.ended(RECORD, None)
+    there.together()
+    here.traffic.ended(RECORD, None)
+    assert value_of(here.together(), figures.OPEN_REQUESTS) == 3
+    assert here.together()[figures.REQUESTS.name] == {SERVED: [2]}
+    assert "\ntidegate_open_requests 3\n" in here.page(Format.TEXT)
     await there.close()
-    assert here.together()[OPEN] == 5
+    assert value_of(here.together(), figures.OPEN_REQUESTS) == 1
+    assert here.together()[figures.REQUESTS.name] == {SERVED: [2]}
     await here.close()
 
 
 async def test_who_takes_over_a_number_counts_on() -> None:
-    board = GaugeBoard(1)
-    first = Measures(board, 0, lambda: ZERO | {LOST: 3})
+    board = CountsBoard(1)
+    first = measures(board, 0, lost=3)
+    first.traffic.ended(RECORD, None)
     await first.close()
-    second = Measures(board, 0, lambda: ZERO | {LOST: 4})
-    assert second.together()[LOST] == 7
-    assert second.together()[LOST] == 7
+    second = measures(board, 0, lost=4)
+    second.traffic.ended(replace(RECORD, cost=5), None)
+    for _ in range(2):
+        together = second.together()
+        assert value_of(together, figures.LOST) == 7
+        assert together[figures.REQUESTS.name] == {SERVED: [2]}
+        assert value_of(together, figures.COST, ("sonnet",)) == 5e-9
     await second.close()
+
+
+async def test_it_posts_by_itself_and_tells_how_late_its_timer_is() -> None:
+    board = CountsBoard(1)
+    here = measures(board, 0, lost=1)
+    async with asyncio.timeout(10):
+        while not (lag := board.all()[0].get(figures.LAG.name)):
+            await asyncio.sleep(0.05)
+    assert sum(lag[()][1:]) >= 1
+    await here.close()
