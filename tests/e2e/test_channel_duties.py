@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Start
 from tests.harness import settings
 from tests.harness.client import Reply, fetch
-from tests.harness.dialects import CHAT
+from tests.harness.dialects import CHAT, RESPONSES
 from tests.harness.gateway import Gateway, free_port
 from tests.harness.simulated import Simulated
 
@@ -56,6 +56,18 @@ async def settled(gateway: Gateway, status: int, within: float = EFFECT_SECONDS)
         assert time.monotonic() < deadline + 1.0, replies
 
 
+async def shown_as_open(gateway: Gateway, wanted: dict[str, int]) -> None:
+    """Health tells so many open requests of each channel, over all workers."""
+    deadline = time.monotonic() + 5.0
+    while True:
+        health = (await gateway.admin("health")).json()
+        told = {one["name"]: one["open_requests"] for one in health["channels"]}
+        if told == wanted:
+            return
+        assert time.monotonic() < deadline, told
+        await asyncio.sleep(0.1)
+
+
 async def test_a_paused_channel_gets_nothing_until_it_is_resumed(
     config: settings.Config, start: Start
 ) -> None:
@@ -93,3 +105,38 @@ async def test_a_channel_is_tested_with_its_own_credential(config: settings.Conf
         True,
     )
     assert report["streams"][0]["findings"] == []
+
+
+async def test_a_draining_channel_keeps_what_it_serves_and_gets_nothing_new(
+    config: settings.Config, start: Start
+) -> None:
+    gateway = start(config, "--workers", "2")
+    async with gateway.open(CHAT, BODY | {"model": "slow", "stream": True}) as reply:
+        await shown_as_open(gateway, {"a": 1, "b": 0})
+        await posted(gateway, "channels/a/drain")
+        await asyncio.sleep(EFFECT_SECONDS)
+        assert {(await gateway.call(CHAT, BODY)).status for _ in range(6)} == {200}
+        assert {row["channel"] for row in await gateway.rows("limit=6&model=m")} == {"b"}
+        refused = await gateway.call(CHAT, BODY | {"model": "slow"})
+        assert refused.json()["error"]["code"] == "no_available_channel"
+        await reply.finish(20.0)
+        assert b"[DONE]" in reply.body
+
+
+async def test_only_the_channel_that_keeps_a_stored_response_goes_on_with_it_while_it_drains(
+    config: settings.Config, simulated: Simulated, start: Start
+) -> None:
+    config["channels"] = [
+        settings.channel("kept", "resp", simulated.base, {"m": "sim;unique_ids"}),
+        settings.channel("other", "resp", simulated.base, {"m": "sim"}, priority=-1),
+    ]
+    gateway = start(config)
+    first = await gateway.call(RESPONSES, {"model": "m", "input": "hi", "store": True})
+    further = {"model": "m", "input": "and?", "previous_response_id": first.json()["id"]}
+    await posted(gateway, "channels/kept/drain")
+    for body, channel in (({"model": "m", "input": "hi"}, "other"), (further, "kept")):
+        reply = await gateway.call(RESPONSES, body)
+        assert reply.status == 200, reply.body
+        assert (await gateway.row_of(dict(reply.headers)["x-request-id"]))["channel"] == channel
+    await posted(gateway, "channels/kept/pause")
+    assert (await gateway.call(RESPONSES, further)).status == 503

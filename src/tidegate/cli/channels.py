@@ -1,6 +1,8 @@
-"""`tidegate channels`: lists channels, and tries one out."""
+"""`tidegate channels`: lists channels, pauses, drains and resumes them, and tries one out."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 from msgspec import structs
@@ -13,13 +15,15 @@ from tidegate.cli.stream.asking import question
 from tidegate.cli.stream.command import converse
 from tidegate.cli.stream.screen import PipedConsole, Screen
 from tidegate.core.protocol import Protocol
-from tidegate.routing.catalog import Channel
+from tidegate.routing.catalog import Channel, Duty
 from tidegate.routing.names import is_pattern
 
 if TYPE_CHECKING:
     from tidegate.managed.desk import Desk
 
-app = typer.Typer(no_args_is_help=True, help="Channels: list, test.")
+app = typer.Typer(no_args_is_help=True, help="Channels: list, pause, drain, resume, test.")
+
+NameArgument: TypeAlias = Annotated[str, typer.Argument(help="The channel's name.")]
 
 PROMPT = "Say hello in one word."
 _MOST_TOKENS = 64
@@ -32,23 +36,55 @@ def list_channels(
 ) -> None:
     """List channels: what they speak, where they are, what they serve."""
     from tidegate.admin.catalog_json import entry_json  # late: `--help` need not load it
+    from tidegate.admin.channels_api import duty_json
     from tidegate.storage.catalog import Kind
 
     async def work(desk: "Desk") -> list[dict[str, object]]:
-        return [entry_json(entry, desk.doubts(entry)) for entry in await desk.entries(Kind.CHANNELS)]
+        return [
+            entry_json(entry, desk.doubts(entry)) | duty_json(entry.name, desk)
+            for entry in await desk.entries(Kind.CHANNELS)
+        ]
 
     rows = at_desk_with_credentials(config, database, work)
     if as_json:
         print_json(rows)
         return
-    columns = ("name", "managed_by", "protocol", "base_url", "models", "priority", "problem")
-    heads = ("NAME", "IN", "PROTOCOL", "BASE URL", "MODELS", "PRIORITY", "PROBLEM")
+    columns = ("name", "managed_by", "protocol", "state", "base_url", "models", "priority", "problem")
+    heads = ("NAME", "IN", "PROTOCOL", "STATE", "BASE URL", "MODELS", "PRIORITY", "PROBLEM")
     print_table(heads, ([_words(row.get(column)) for column in columns] for row in rows))
+
+
+@app.command()
+def pause(name: NameArgument, config: ConfigOption = DEFAULT_CONFIG, database: DatabaseOption = None) -> None:
+    """Send no new request to the channel. Those that are open go on."""
+    _set_duty(name, Duty.PAUSED, config, database)
+
+
+@app.command()
+def drain(name: NameArgument, config: ConfigOption = DEFAULT_CONFIG, database: DatabaseOption = None) -> None:
+    """Send the channel only what can go nowhere else, since what it builds on is kept there."""
+    _set_duty(name, Duty.DRAINING, config, database)
+
+
+@app.command()
+def resume(
+    name: NameArgument, config: ConfigOption = DEFAULT_CONFIG, database: DatabaseOption = None
+) -> None:
+    """Use the channel again."""
+    _set_duty(name, Duty.ACTIVE, config, database)
+
+
+def _set_duty(name: str, duty: Duty, config: Path, database: str | None) -> None:
+    async def work(desk: "Desk") -> None:
+        await desk.set_duty(name, duty)
+
+    at_desk_with_credentials(config, database, work)
+    print(f"{name!r} is {duty.value}, in force on every worker and node within two seconds", file=sys.stderr)
 
 
 @app.command("test")
 def try_channel(
-    name: Annotated[str, typer.Argument(help="The channel's name.")],
+    name: NameArgument,
     model: Annotated[
         str | None, typer.Option(help="A public model name of the channel; its first one unless told.")
     ] = None,

@@ -8,6 +8,8 @@ from tidegate.core.protocol import Protocol
 from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready
 from tidegate.routing.catalog import Candidate, Channel, Duty
 
+_DRAINS = "draining: it takes only what can go nowhere else"
+
 
 class Attempt(Struct, frozen=True):
     """A channel to try, and why it stands where it stands."""
@@ -55,12 +57,16 @@ def order(
     """
     usable: list[Attempt] = []
     skipped: list[Skipped] = []
-    for candidate in _on_duty(candidates, only_group or prefer_group, skipped):
+    given, bound_to = tuple(candidates), only_group or prefer_group
+    on_duty = _on_duty(given, bound_to, skipped)
+    for candidate in on_duty:
         match _judge(candidate, health, now, only_group):
             case Attempt() as attempt:
                 usable.append(attempt)
             case Skipped() as skip:
                 skipped.append(skip)
+    if on_duty is not given:
+        usable = _last_resorts(usable, bound_to, skipped)
     if len(usable) < 2 and prefer_group is None:
         return Plan(attempts=tuple(usable), skipped=tuple(skipped))
     ordered: list[Attempt] = []
@@ -70,27 +76,33 @@ def order(
 
 
 def _on_duty(
-    candidates: Iterable[Candidate], bound_to: str | None, skipped: list[Skipped]
-) -> Iterable[Candidate]:
+    candidates: tuple[Candidate, ...], bound_to: str | None, skipped: list[Skipped]
+) -> tuple[Candidate, ...]:
     """Those that the operator lets take this request, which may be bound to a group."""
-    given = tuple(candidates)
-    if all(candidate.channel.duty is Duty.ACTIVE for candidate in given):
-        return given
-    taken = bound_to is not None and any(
-        candidate.channel.duty is Duty.ACTIVE and _group(candidate.channel) == bound_to for candidate in given
-    )
+    if all(candidate.channel.duty is Duty.ACTIVE for candidate in candidates):
+        return candidates
     kept: list[Candidate] = []
-    for candidate in given:
+    for candidate in candidates:
         match candidate.channel.duty:
             case Duty.ACTIVE:
                 kept.append(candidate)
             case Duty.PAUSED:
                 skipped.append(Skipped(candidate, "paused by the operator"))
-            case Duty.DRAINING if _group(candidate.channel) == bound_to and not taken:
+            case Duty.DRAINING if _group(candidate.channel) == bound_to:
                 kept.append(candidate)
             case Duty.DRAINING:
-                skipped.append(Skipped(candidate, "draining: it takes only what can go nowhere else"))
-    return kept
+                skipped.append(Skipped(candidate, _DRAINS))
+    return tuple(kept)
+
+
+def _last_resorts(usable: list[Attempt], bound_to: str | None, skipped: list[Skipped]) -> list[Attempt]:
+    """Draining channels only where no other of the group that the request is bound to can take it."""
+    draining = [one for one in usable if one.candidate.channel.duty is Duty.DRAINING]
+    others = [one for one in usable if one.candidate.channel.duty is not Duty.DRAINING]
+    if not any(_group(one.candidate.channel) == bound_to for one in others):
+        return usable
+    skipped += [Skipped(one.candidate, _DRAINS) for one in draining]
+    return others
 
 
 def _judge(candidate: Candidate, health: Health, now: float, only_group: str | None) -> Attempt | Skipped:

@@ -269,7 +269,7 @@ async def open_gateway(config: Config, secret: Secret, place: Place | None = Non
     tokenizer = BpeTokenizer()
     sharing = Sharing(Health(_breaker_rules(config)), config.redis.url, place)
     gateway = Gateway(config, secret, storage, upstream, tokenizer, sharing, catalog, place)
-    health = NodeView(catalog, sharing, place.workers, gateway.figures)
+    health = NodeView(catalog, sharing, place.memory, gateway.figures)
     parts = AdminParts(storage, Desk(catalog, vault), health, ChannelTests(os.environ), gateway.plane)
     gateway.admin = await open_admin_site(config, secret, parts, place.memory)
     await sharing.open(gateway.serves)

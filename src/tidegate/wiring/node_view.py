@@ -11,7 +11,7 @@ from tidegate.observe.counts import Counts, by_label, value_of
 from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready, Standing
 from tidegate.routing.catalog import Channel, Duty
 from tidegate.routing.names import is_pattern
-from tidegate.wiring.sharing import Sharing
+from tidegate.wiring.sharing import SharedMemory, Sharing
 
 
 class NodeView:
@@ -21,22 +21,21 @@ class NodeView:
         self,
         catalog: LiveCatalog,
         sharing: Sharing,
-        workers: int,
+        memory: SharedMemory,
         counts: Callable[[], Counts],
     ) -> None:
         self._counts = counts
         self._catalog = catalog
         self._sharing = sharing
-        self._workers = workers
-        self._started_at = time.time()
+        self._memory = memory
 
     def health(self) -> NodeHealth:
         """As of now."""
         counts, redis = self._counts(), self._sharing.redis_up()
         return NodeHealth(
             version=__version__,
-            started_at=self._started_at,
-            workers=self._workers,
+            started_at=self._memory.made_at,
+            workers=self._memory.workers,
             database="ok" if value_of(counts, figures.DATABASE_UP) else "away",
             redis="none" if redis is None else "ok" if redis else "away",
             spool_rows=int(value_of(counts, figures.SPOOL) or 0),

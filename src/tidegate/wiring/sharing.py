@@ -44,6 +44,7 @@ class SharedMemory:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.made_at = time.time()
         self.table = ScopeTable(workers)
         self.lock = ProcessLock() if workers > 1 else None
         self.counts = CountsBoard(workers)

@@ -87,3 +87,12 @@ def test_a_list_has_no_credential(commands: Commands) -> None:
         ["filed", "file", "chat"],
     ]
     assert "sk-filed" not in listed + json.dumps(commands.rows("channels", "list"))
+
+
+def test_a_channel_is_paused_and_resumed_whoever_declares_it(commands: Commands) -> None:
+    for word, state in (("pause", "paused"), ("drain", "draining"), ("resume", "active")):
+        commands.good("channels", word, "filed")
+        [row] = [row for row in commands.rows("channels", "list") if row["name"] == "filed"]
+        assert row["state"] == state
+        assert row["state_changed_by"]
+    assert "none of this name" in commands.bad("channels", "pause", "nothing")

@@ -283,3 +283,8 @@ def test_rests_are_counted_and_told_while_they_last(health: Health) -> None:
     health.rest_remotely(Rested("b", "m", 30, 60, "told"), 30)
     assert set(health.cooling(31)) == {("a", "m"), ("b", "m")}
     assert health.rests_begun() == {"a": 2}
+
+
+def test_what_is_not_ready_is_listed_by_channel(health: Health) -> None:
+    fail(health, 0, times=3)
+    assert (health.resting("a"), health.resting("c")) == (("m",), ())

@@ -132,3 +132,14 @@ def test_a_draining_channel_takes_only_what_can_go_nowhere_else(health: Health) 
     assert names(order([draining], health, 0, first, only_group="g")) == ["a"]
     assert names(order([draining, candidate("c")], health, 0, first, prefer_group="g")) == ["a", "c"]
     assert names(order([draining, other], health, 0, first, only_group="g")) == ["b"]
+
+
+def test_a_draining_channel_is_the_last_resort_of_its_group(health: Health) -> None:
+    draining, other = candidate("a", group="g", duty=Duty.DRAINING), candidate("b", group="g")
+    break_(health, "b")
+    plan = order([draining, other], health, 10, first, only_group="g")
+    assert names(plan) == ["a"], "the other one is left alone at the time"
+    assert names(order([draining, other], health, 40, first, only_group="g")) == ["b"]
+    assert [skip.why for skip in order([draining, other], health, 40, first).skipped] == [
+        "draining: it takes only what can go nowhere else"
+    ]
