@@ -2,13 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NODE_DIR := tests/contract/node
-TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/browser tests/fuzz tests/simulation
+TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/browser tests/manual tests/fuzz tests/simulation
 FUZZ_SECONDS ?= 60
 SEEDS ?= 20000
 JOBS ?= 2
 
 .NOTPARALLEL:
-.PHONY: help setup setup-node demo ci lint test fuzz simulate bench lock fmt clean
+.PHONY: help setup setup-node demo ci lint test fuzz simulate bench docs docs-serve tables lock fmt clean
 
 help:
 	@echo "make demo   gateway and simulated provider on this machine, with a ready key (ARGS=\"--port 9000\")"
@@ -16,6 +16,8 @@ help:
 	@echo "make fuzz   a minute of spoilt streams and requests (ARGS=\"--seed 7 --seconds 600\")"
 	@echo "make simulate  thousands of stories on a virtual clock (ARGS=\"--seed 7\" tells one)"
 	@echo "make bench  the measurements, side by side with other proxies"
+	@echo "make docs   the manual as a site in site/; make docs-serve shows it while it is written"
+	@echo "make tables the tables of the manual that are made from the code"
 	@echo "make setup  the environment in .venv, from requirements.lock"
 	@echo "make fmt    format and mend what ruff can mend"
 	@echo "make lock   choose new versions and write requirements.lock (UPGRADE=1 for the newest)"
@@ -56,6 +58,18 @@ fuzz: setup
 simulate: setup
 	@PYTHONPATH=src $(BIN)/python -m tests.simulation --fresh --seeds $(SEEDS) --jobs $(JOBS) $(ARGS)
 
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: setup
+	@echo "==> the manual" && $(BIN)/mkdocs build --quiet
+
+docs-serve: export NO_MKDOCS_2_WARNING = 1
+docs-serve: setup
+	@exec $(BIN)/mkdocs serve $(ARGS)
+
+tables: setup
+	@PYTHONPATH=src $(BIN)/python -m tests.conversion_page
+	@PYTHONPATH=src $(BIN)/python -m tests.manual_tables
+
 bench: setup
 	@$(BIN)/python -m bench $(ARGS)
 
@@ -69,4 +83,4 @@ lock: setup
 		$(if $(UPGRADE),--upgrade) --output-file requirements.lock
 
 clean:
-	rm -rf .venv $(NODE_DIR)/node_modules dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv $(NODE_DIR)/node_modules dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

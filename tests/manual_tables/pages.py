@@ -1,8 +1,9 @@
 """The pages of the manual that hold tables made from the code."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.manual_tables import places, settings
+from tests.manual_tables import failures, pairs, places, settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 CONFIGURATION = DOCS / "configuration.md"
@@ -16,6 +17,24 @@ def configuration(page: str) -> str:
     return places.renewed(page, lambda name, there: settings.rows(name, settings.read(there)))
 
 
+def nine_pairs(page: str) -> str:
+    """docs/pairs.md as the code has it."""
+    return places.renewed(page, lambda name, _: pairs.losses(name))
+
+
+def errors(page: str) -> str:
+    """docs/errors.md as the code has it."""
+    return places.renewed(page, lambda name, there: failures.TABLES[name](there))
+
+
+PAGES: Mapping[Path, Callable[[str], str]] = {
+    CONFIGURATION: configuration,
+    DOCS / "pairs.md": nine_pairs,
+    DOCS / "errors.md": errors,
+}
+
+
 def write() -> None:
     """Write all of them anew."""
-    CONFIGURATION.write_text(configuration(CONFIGURATION.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, renewed in PAGES.items():
+        path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -3,11 +3,14 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidegate.cli.complaint import Complaint, no_listening
+
+if TYPE_CHECKING:
+    from tidegate.wiring.demo import Access
 
 
 def demo(
@@ -29,11 +32,11 @@ def demo(
     raise typer.Exit(code)
 
 
-def announce(base_url: str, key: str) -> None:
-    """Print what a visitor needs to try the demo. `base_url` is without `/v1`."""
+def announce(access: "Access") -> None:
+    """Print what a visitor needs to try the demo."""
     python = shown_path(Path(sys.executable), Path.cwd())
     program = "tidegate" if shutil.which("tidegate") else f"{python} -m tidegate"
-    print(greeting(base_url, key, python=python, program=program), flush=True)
+    print(greeting(access, python=python, program=program), flush=True)
 
 
 def shown_path(path: Path, folder: Path) -> str:
@@ -41,17 +44,20 @@ def shown_path(path: Path, folder: Path) -> str:
     return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
 
-def greeting(base_url: str, key: str, *, python: str, program: str) -> str:
-    """The base URL, the key, and commands and programs that work when pasted.
+def greeting(access: "Access", *, python: str, program: str) -> str:
+    """The base URL, the key, the console, and commands and programs that work when pasted.
 
     `python` and `program` are what starts this Python and this command line.
     """
+    base_url, key = access.base_url, access.key
     return "\n".join(
         [
             "Tidegate demo: the gateway and a simulated provider. Ctrl-C ends it.",
             "",
             f"  base URL  {base_url}  (OpenAI SDKs: {base_url}/v1)",
             f"  key       {key}",
+            f"  console   {base_url}/console/  (every request, as it happens)",
+            f"  token     {access.token}  (signs in there)",
             "  model     sim, with pace and faults on request, e.g.",
             '            "sim;ttft=2s;rate=20", "sim;cut_after=5", "sim;error=overloaded"',
             "            any channel serves it; that of one protocol: chat-sim, responses-sim, messages-sim",

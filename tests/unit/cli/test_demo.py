@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.cli import demo
+from tidegate.wiring.demo import Access
 
 BASE, KEY = "http://127.0.0.1:8123", "sk-tg-demo"
 
@@ -32,11 +33,15 @@ def test_each_program_is_python(program: object) -> None:
 
 
 def test_the_greeting_names_everything_that_is_needed() -> None:
-    text = demo.greeting(BASE, KEY, python=".venv/bin/python", program=".venv/bin/tidegate")
+    text = demo.greeting(
+        Access(BASE, KEY, "open-sesame"), python=".venv/bin/python", program=".venv/bin/tidegate"
+    )
     assert text.count("curl -N") == 3
     for word in (
         f"base URL  {BASE}",
         f"key       {KEY}",
+        f"console   {BASE}/console/",
+        "token     open-sesame",
         "sim;ttft=2s;rate=20",
         "from openai",
         "from anthropic",

@@ -1,0 +1,80 @@
+"""What the commands of the manual become when a test runs them: bounded, and on free ports."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WITHIN = 30.0
+SERVERS = ("serve", "demo", "sim")
+"""Commands that go on until they are told to end."""
+
+
+def tidegate(words: Sequence[str]) -> int:
+    """The command line itself. A server is ended in order once it is ready, `--follow` after a moment."""
+    command = [sys.executable, "-m", "tidegate", *words]
+    if words and words[0] in SERVERS and "--help" not in words:
+        return _serve([*command, "--port", "0"])
+    if "--follow" in words or "-f" in words:
+        return _follow(command)
+    return subprocess.run(command, check=False, timeout=WITHIN).returncode
+
+
+def _serve(command: Sequence[str]) -> int:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        ready = False
+        for line in process.stderr:
+            sys.stderr.write(line)
+            if not ready and "listening on http" in line:
+                ready = True
+                process.send_signal(signal.SIGTERM)
+        return process.wait(WITHIN) if ready else (process.wait(WITHIN) or 1)
+
+
+def _follow(command: Sequence[str]) -> int:
+    with subprocess.Popen(command) as process:
+        try:
+            return process.wait(1.5)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+        return 0 if process.wait(WITHIN) == 130 else 1
+
+
+def make(words: Sequence[str]) -> int:
+    """Only whether there is such a target."""
+    done = subprocess.run(
+        ["/usr/bin/make", "-n", *words], cwd=ROOT, stdout=subprocess.DEVNULL, check=False, timeout=WITHIN
+    )
+    return done.returncode
+
+
+def python(words: Sequence[str]) -> int:
+    """The measurements only show their options: they take minutes."""
+    if words[:1] == ["-m"] and words[1].startswith("bench"):
+        words = ["-m", words[1], "--help"]
+    environ = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    done = subprocess.run([sys.executable, *words], env=environ, check=False, timeout=2 * WITHIN)
+    return done.returncode
+
+
+def curl(words: Sequence[str]) -> int:
+    """A status that tells of an error is one."""
+    bounded = ["/usr/bin/curl", "-sS", "--fail-with-body", "--max-time", "30", *words]
+    return subprocess.run(bounded, check=False).returncode
+
+
+def linted(words: Sequence[str]) -> int:
+    """Nothing is run; files of this repository that are named must be there."""
+    missing = [word for word in words if word.startswith("deploy/") and not (ROOT / word).exists()]
+    sys.stderr.write(f"not run: {sys.argv[1:]}\n")
+    return 1 if missing else 0
+
+
+RUNS = {"tidegate": tidegate, "make": make, "python": python, "python3": python, "curl": curl}
+
+if __name__ == "__main__":
+    sys.exit(RUNS.get(sys.argv[1], linted)(sys.argv[2:]))

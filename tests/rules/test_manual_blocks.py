@@ -1,0 +1,29 @@
+"""Every fenced block of the README and the manual has a way to be checked, and every excuse a reason."""
+
+from tests.manual.blocks import Block, all_blocks, blocks_of
+from tests.manual.ways import EXCUSES, LINTED, way_of
+
+BLOCKS = all_blocks()
+
+
+def test_every_block_has_a_way_to_be_checked() -> None:
+    unmarked = [block.place for block in BLOCKS if way_of(block) is None]
+    assert not unmarked, f"name a language of tests/manual/ways.py behind the fence: {unmarked}"
+
+
+def test_every_excuse_is_still_needed() -> None:
+    for excuse in EXCUSES:
+        assert any(block.page == excuse.page and way_of(block) is excuse.way for block in BLOCKS), excuse
+
+
+def test_every_excuse_has_a_reason() -> None:
+    assert all(len(why) > 10 for why in [*LINTED.values(), *(excuse.why for excuse in EXCUSES)])
+
+
+def test_a_block_is_found_with_its_indent_taken_away() -> None:
+    [block] = blocks_of("a.md", "1. first\n\n    ```sh\n    one\n      two\n    ```\n")
+    assert block == Block("a.md", 3, "sh", "one\n  two\n")
+
+
+def test_a_page_without_blocks_has_none() -> None:
+    assert blocks_of("a.md", "`inline` and ``` in a line\n") == []
