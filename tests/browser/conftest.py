@@ -64,8 +64,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory, simulated: Simulated) -> Ite
 
 
 @pytest.fixture
-def look(browser: Browser) -> Iterator[Open]:
-    """Opens a watched page in a fresh context: `look(origin, path, language=…, theme=…, width=…)`.
+def open_screen(browser: Browser) -> Iterator[Open]:
+    """Opens a watched page in a fresh context: `open_screen(origin, path, language=…, theme=…, width=…)`.
 
     After the test each must be without a fault, and without a finding of axe.
     """
@@ -88,7 +88,7 @@ def look(browser: Browser) -> Iterator[Open]:
             viewport={"width": width, "height": HEIGHTS[width]},
         )
         context.set_default_timeout(WITHIN_MS)
-        screen = Screen(context, origin)
+        screen = Screen(context, origin, language)
         opened.append(screen)
         if token is not None:
             context.request.post(
@@ -101,17 +101,18 @@ def look(browser: Browser) -> Iterator[Open]:
     for screen in opened:
         for page in screen.context.pages:
             screen.accessible(page)
+            page.close()
         screen.context.close()
     for screen in opened:
         screen.check()
 
 
 @pytest.fixture
-def console(look: Open, scene: Scene) -> Open:
+def console(open_screen: Open, scene: Scene) -> Open:
     """Opens a page of the console, signed in: `console("keys", language=…, theme=…, width=…)`."""
 
     def begin(page: str = "", *, signed_in: bool = True, **how: object) -> Screen:
         token = scene.token if signed_in else None
-        return look(scene.origin, f"/console/{page}", token=token, **how)
+        return open_screen(scene.origin, f"/console/{page}", token=token, **how)
 
     return begin

@@ -15,6 +15,9 @@ _REPORT_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
   reportViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
 """
+_SETTLED = """
+() => document.querySelector("main h1") && !document.querySelector("main .skeleton, main [aria-busy=true]")
+"""
 _LEFT = "net::ERR_ABORTED"
 """A request that the page itself gave up: a live stream whose page was left, an answer that was stopped."""
 
@@ -22,9 +25,10 @@ _LEFT = "net::ERR_ABORTED"
 class Screen:
     """A page that is watched from its first request to the end of the test."""
 
-    def __init__(self, context: BrowserContext, origin: str) -> None:
+    def __init__(self, context: BrowserContext, origin: str, language: str = "en") -> None:
         """`origin` is the only one that the page may ask anything of."""
         self.origin = origin
+        self.language = language
         self.faults: list[str] = []
         self._expected: set[int] = set()
         self._away = False
@@ -46,6 +50,21 @@ class Screen:
             yield
         finally:
             self._away = False
+
+    def words(self, part: str) -> dict[str, Any]:
+        """The console's own words in the screen's language: `words("pages/keys")["create"]`."""
+        code = "([path, tag]) => import(path).then((module) => module.strings[tag])"
+        found: dict[str, Any] = self.page.evaluate(code, [f"/console/{part}.strings.js", self.language])
+        return found
+
+    def go(self, path: str) -> None:
+        """Another page of the console, as a link leads there: nothing is loaded anew."""
+        code = "(to) => { history.pushState(null, '', to); dispatchEvent(new PopStateEvent('popstate')); }"
+        self.page.evaluate(code, f"/console/{path}")
+
+    def settle(self) -> None:
+        """The page that is asked for is there, and what it shows is loaded."""
+        self.page.wait_for_function(_SETTLED)
 
     def another(self) -> Page:
         """A second tab of the same browser, watched as well."""

@@ -113,7 +113,7 @@ function dragged(plot, latest) {
 }
 
 /** Canvas takes no custom properties: an element in the page tells what they are now. */
-function colours(box) {
+export function colours(box) {
   const probe = document.createElement('span');
   box.append(probe);
   const known = new Map();

@@ -29,7 +29,65 @@ export const pages = [
     under: '/requests',
     load: () => import('./request.js'),
   },
+  {
+    path: '/channels',
+    section: 'manage',
+    icon: 'channels',
+    jump: 'c',
+    title: { en: 'Channels', zh: '渠道' },
+    load: () => import('./channels.js'),
+  },
+  {
+    path: '/models',
+    section: 'manage',
+    icon: 'models',
+    jump: 'm',
+    title: { en: 'Models and prices', zh: '模型与价格' },
+    load: () => import('./models.js'),
+  },
+  {
+    path: '/keys',
+    section: 'manage',
+    icon: 'keys',
+    jump: 'k',
+    title: { en: 'Keys', zh: '密钥' },
+    load: () => import('./keys.js'),
+  },
+  {
+    path: '/accounts',
+    section: 'manage',
+    icon: 'accounts',
+    jump: 'a',
+    title: { en: 'Accounts', zh: '账户' },
+    load: () => import('./accounts.js'),
+  },
+  {
+    path: '/audit',
+    section: 'manage',
+    icon: 'audit',
+    jump: 'u',
+    title: { en: 'Audit', zh: '审计' },
+    load: () => import('./audit.js'),
+  },
+  {
+    path: '/playground',
+    section: 'try',
+    icon: 'playground',
+    jump: 'p',
+    title: { en: 'Playground', zh: '试验场' },
+    load: () => import('./playground.js'),
+  },
+  ...entries('/channels', () => import('./channel.js'), { en: 'Channel', zh: '渠道' }),
+  ...entries('/models', () => import('./model.js'), { en: 'Model', zh: '模型' }),
+  ...entries('/keys', () => import('./key.js'), { en: 'Key', zh: '密钥' }),
+  ...entries('/accounts', () => import('./account.js'), { en: 'Account', zh: '账户' }),
 ];
+
+/** The pages of single things below a list: one that adds, one that shows, one that edits. */
+function entries(under, load, title) {
+  const page = (path, name) => ({ path: under + path, under, title, load: async () => ({ default: (await load())[name] }) });
+  return [page('/new', 'Adding'), page('/:name', 'Showing'), page('/:name/edit', 'Editing')];
+}
 
 /** The groups of the navigation. */
 export const sections = [

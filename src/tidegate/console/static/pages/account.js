@@ -1,0 +1,82 @@
+/** One account: what it has, its payments, its ledger and its keys. */
+
+import { Icon } from '../components/icon.js';
+import { Empty, Loaded } from '../components/states.js';
+import { Time } from '../components/text.js';
+import { exactMoney } from '../format.js';
+import { useWords } from '../i18n.js';
+import { Section } from '../page.js';
+import { useResource } from '../resource.js';
+import { link } from '../router.js';
+import { html, useState } from '../view.js';
+import { Balance, Pays } from './accounts.js';
+import { strings } from './accounts.strings.js';
+import { CreditDialog } from './credit.js';
+import { Doubts, FileNote, ManagedBy, SettingList } from './editing/shown.js';
+import { KeyTable } from './keys.js';
+import { Ledger } from './ledger.js';
+import { AddingEntry, EditingEntry, EntryActions, EntryHead, loadAll, useEntry } from './manage.js';
+
+const FRESH_MS = 5000;
+
+/** The page of an account. */
+export function Showing({ params }) {
+  const t = useWords(strings);
+  const account = useEntry('accounts', params.name, FRESH_MS);
+  const [paying, setPaying] = useState(false);
+  const [turn, setTurn] = useState(0);
+  const paid = () => {
+    setPaying(false);
+    setTurn(turn + 1);
+    account.reload();
+  };
+  return html`<${Loaded} resource=${account}>
+    ${(stored) => {
+      const { entry } = stored;
+      const marks = html`<${Pays} account=${entry} /><${ManagedBy} entry=${entry} />`;
+      const actions = html`<${EntryActions} kind="accounts" stored=${stored}>
+        <button type="button" class="button primary" onClick=${() => setPaying(true)}><${Icon} name="money" />${t('credit')}</button>
+        <a class="button" href=${link('/requests', { account: entry.name })}><${Icon} name="requests" />${t('requests')}</a>
+      <//>`;
+      return html`<${EntryHead} kind="accounts" name=${entry.name} marks=${marks} actions=${actions} />
+        <${FileNote} entry=${entry} />
+        <${Doubts} entry=${entry} />
+        <div class="two-cards">
+          <${Section} title=${t('money')}><dl class="facts">
+            <dt>${t('balance')}</dt><dd class="big"><${Balance} account=${entry} /></dd>
+            <dt>${t('held')}</dt><dd title=${t('heldHint')}>${exactMoney(entry.held)}</dd>
+            ${entry.created_at && html`<dt>${t('created')}</dt><dd><${Time} at=${entry.created_at} form="full" /></dd>`}
+            ${entry.changed_at && html`<dt>${t('changed')}</dt><dd><${Time} at=${entry.changed_at} form="full" /></dd>`}
+          </dl><//>
+          <${Section} title=${t('settings')}><${SettingList} kind="accounts" entry=${entry} /><//>
+        </div>
+        <${Keys} account=${entry.name} />
+        <${Ledger} account=${entry.name} turn=${turn} />
+        ${paying && html`<${CreditDialog} account=${entry.name} onClose=${() => setPaying(false)} onPaid=${paid} />`}`;
+    }}
+  <//>`;
+}
+
+function Keys({ account }) {
+  const t = useWords(strings);
+  const keys = useResource(`keys of ${account}`, async (signal) => {
+    const all = await loadAll('keys', signal);
+    return all.filter((key) => key.account === account);
+  });
+  const add = html`<a class="button small" href=${link('/keys/new', { account })}><${Icon} name="plus" size=${14} />${t('addKey')}</a>`;
+  return html`<${Section} title=${t('keys')} actions=${add} className="spaced">
+    <${Loaded} resource=${keys} lines=${3}>
+      ${(rows) => (rows.length ? html`<${KeyTable} rows=${rows} account=${false} />` : html`<${Empty} title=${t('noKeys')} icon="keys"><p>${t('noKeysText')}</p><//>`)}
+    <//>
+  <//>`;
+}
+
+/** Adding an account. */
+export function Adding() {
+  return html`<${AddingEntry} kind="accounts" />`;
+}
+
+/** Changing an account. */
+export function Editing({ params }) {
+  return html`<${EditingEntry} kind="accounts" name=${params.name} />`;
+}

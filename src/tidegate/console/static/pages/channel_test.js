@@ -1,0 +1,102 @@
+/** A test of a channel: the doctor's streams, and where they depart from the protocol. */
+
+import { change, part } from '../api.js';
+import { Badge } from '../components/badge.js';
+import { Choice } from '../components/field.js';
+import { Icon } from '../components/icon.js';
+import { Failed } from '../components/states.js';
+import { Block, Name } from '../components/text.js';
+import { duration, whole } from '../format.js';
+import { useWords } from '../i18n.js';
+import { Section } from '../page.js';
+import { html, useEffect, useRef, useState } from '../view.js';
+import { strings } from './channel_test.strings.js';
+
+/** Runs at once with the first model; another can be chosen. */
+export function ChannelTest({ entry, onClose }) {
+  const t = useWords(strings);
+  const names = Object.keys(entry.models ?? {}).filter((name) => !name.endsWith('*'));
+  const [model, setModel] = useState('');
+  const [state, setState] = useState({ running: true });
+  const stop = useRef(null);
+
+  const run = async () => {
+    stop.current?.abort();
+    const abort = new AbortController();
+    stop.current = abort;
+    setState({ running: true });
+    try {
+      const body = model ? { model } : {};
+      const told = await change('POST', `channels/${part(entry.name)}/test`, { body, signal: abort.signal });
+      setState({ report: told.body });
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      if (!error.kind) console.error(error);
+      setState({ error });
+    }
+  };
+  useEffect(() => {
+    run();
+    return () => stop.current?.abort();
+  }, []);
+
+  const close = html`<button type="button" class="button quiet bare" aria-label=${t('close')} title=${t('close')} onClick=${onClose}><${Icon} name="close" /></button>`;
+  return html`<${Section} title=${t('title')} hint=${t('lead')} actions=${close} className="test">
+    <div class="test-bar">
+      ${names.length > 1 && html`<${Choice} label=${t('model')} value=${model} options=${[['', t('first')], ...names.map((name) => [name, name])]} onChange=${setModel} />`}
+      <button type="button" class="button" onClick=${run} disabled=${state.running}><${Icon} name="refresh" />${t('again')}</button>
+    </div>
+    <div role="status" aria-busy=${state.running ? 'true' : undefined}>
+      ${state.running && html`<p class="note info"><${Icon} name="clock" />${t('running')}</p>`}
+      ${state.report && html`<${Verdict} report=${state.report} />`}
+    </div>
+    ${state.error && html`<${Failed} error=${state.error} />`}
+    ${state.report && html`<ul class="streams">${state.report.streams.map((stream) => html`<${Stream} key=${stream.name} stream=${stream} />`)}</ul>`}
+  <//>`;
+}
+
+function Verdict({ report }) {
+  const t = useWords(strings);
+  const findings = report.streams.flatMap((stream) => stream.findings);
+  const errors = findings.filter((finding) => finding.severity === 'error').length;
+  const warnings = findings.length - errors;
+  const tone = report.ok ? (warnings ? 'warn' : 'good') : 'bad';
+  const text = report.ok ? (warnings ? t('warned', { count: warnings }) : t('good')) : t('bad', { count: errors });
+  return html`<p class=${`note ${tone}`}><${Icon} name=${tone === 'good' ? 'check' : 'warning'} />
+    <span>${text} ${t.parts('about', {
+      model: html`<${Name} code>${report.model}<//>`,
+      protocol: t(`protocol.${report.protocol}`),
+      time: duration(report.duration_ms),
+    })}</span>
+  </p>`;
+}
+
+function Stream({ stream }) {
+  const t = useWords(strings);
+  const name = t.has(`stream.${stream.name}`) ? t(`stream.${stream.name}`) : stream.name;
+  return html`<li class="stream">
+    <div class="stream-head">
+      <${Badge} tone=${stream.ok ? (stream.findings.length ? 'warn' : 'good') : 'bad'}>${t(stream.ok ? 'passed' : 'failed')}<//>
+      <h3>${name}</h3>
+      <dl class="inline-facts">
+        <div><dt>${t('status')}</dt><dd>${stream.status ?? '–'}</dd></div>
+        <div><dt>${t('firstByte')}</dt><dd>${duration(stream.first_byte_ms)}</dd></div>
+        <div><dt>${t('firstEvent')}</dt><dd>${duration(stream.first_event_ms)}</dd></div>
+        <div><dt>${t('total')}</dt><dd>${duration(stream.total_ms)}</dd></div>
+        <div><dt>${t('events')}</dt><dd>${whole(stream.events)}</dd></div>
+      </dl>
+    </div>
+    ${stream.findings.map((finding, index) => html`<${Finding} key=${index} finding=${finding} />`)}
+  </li>`;
+}
+
+function Finding({ finding }) {
+  const t = useWords(strings);
+  const error = finding.severity === 'error';
+  return html`<div class=${`finding ${finding.severity}`}>
+    <p><${Badge} tone=${error ? 'bad' : 'warn'}>${t(error ? 'error' : 'warning')}<//> <span class="code">${finding.rule}</span></p>
+    <p lang="en">${finding.message}</p>
+    ${finding.source && html`<p class="muted" lang="en">${t.parts('source', { source: finding.source })}</p>`}
+    ${finding.event && html`<${Block} text=${finding.event} label=${t('event')} copy=${false} />`}
+  </div>`;
+}
