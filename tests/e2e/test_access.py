@@ -273,7 +273,7 @@ async def test_the_row_has_the_contracts_members(stage: Stage) -> None:
         *("id", "created_at", "key", "account", "protocol", "stream", "model", "channel", "status"),
         *("outcome", "finish_reason", "first_token_ms", "duration_ms", "input_tokens", "cost"),
         *("cache_read_tokens", "cache_write_tokens", "output_tokens", "usage_source", "error"),
-        *("warnings", "attempts", "items", "skipped", "user_agent"),
+        *("warnings", "attempts", "items", "skipped", "user_agent", "trace_id", "captured"),
     }
     assert set(row) == members
     attempt = {"channel", "upstream_model", "status", "outcome", "error", "started_at", "duration_ms"}

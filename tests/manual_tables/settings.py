@@ -9,6 +9,7 @@ from typing import Any
 from tests.manual_tables.places import Row, cells, table
 from tests.manual_tables.recording import Asked, Place, known_settings
 
+from tidegate.config.callers import share
 from tidegate.core.secret import Secret
 from tidegate.wiring import serving
 
@@ -38,6 +39,8 @@ TYPES = {
     "existing_file": "path of a file",
     "writable_folder": "path of a folder",
     "share": "number, 0 to 1",
+    "collector_url": "URL",
+    "header_value": "secret text",
     "expression": "regular expression",
     "_value": "text on one line",
     "_forwarded": "header name",
@@ -150,6 +153,8 @@ def _default(asked: Asked) -> str | None:
             return f'`"{member.value}"`'
         case Secret() as secret:
             return f'`"{secret.reveal()}"`'
+        case float() as part if asked.parse is share:
+            return f"`{part:g}`"
         case float() as seconds:
             return f"`{duration(seconds)}`"
         case int() | Decimal() as number:

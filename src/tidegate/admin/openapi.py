@@ -136,6 +136,7 @@ def _request_schema() -> Schema:
             "attempts": list_of(ref("Attempt")),
             "skipped": list_of(ref("Skipped")),
             "user_agent": or_null(TEXT),
+            "trace_id": or_null(TEXT),
         },
         {"captured": {**FLAG, "description": "Whether its content is kept. Not in the live tail."}},
     )

@@ -49,6 +49,7 @@ def request_json(record: RequestRecord, captured: Collection[str] | None = None)
         "attempts": [_attempt_json(attempt) for attempt in record.attempts],
         "skipped": [_skipped_json(skipped) for skipped in record.skipped],
         "user_agent": record.user_agent,
+        "trace_id": record.trace_id,
     }
     return row if captured is None else row | {"captured": record.id in captured}
 

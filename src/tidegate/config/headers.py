@@ -24,7 +24,7 @@ def own_headers(table: Table) -> Headers:
     """`headers`: what the operator adds to upstream requests, names in lower case."""
     read = Headers()
     for name, value in table.entries("headers", _value).items():
-        match _name(name):
+        match header_name(name):
             case Wrong(message, mend):
                 table.report.error((*table.path, "headers", name), message, mend)
             case str(lower) if lower in read:
@@ -47,7 +47,8 @@ def _value(raw: object) -> str | Wrong:
     return read
 
 
-def _name(name: str) -> str | Wrong:
+def header_name(name: str) -> str | Wrong:
+    """The name in lower case, if a request may have a header of that name from the config."""
     if not _TOKEN.fullmatch(name):
         return Wrong("is no header name", "use letters, digits and hyphens")
     if name.lower() in CONNECTION:
@@ -61,4 +62,4 @@ def _forwarded(raw: object) -> str | Wrong:
         return read
     if read.lower() in CALLERS_OWN:
         return Wrong("is a caller's credential or bound to its account, and never goes up", "leave it out")
-    return _name(read)
+    return header_name(read)

@@ -17,6 +17,7 @@ from tidegate.config.report import Report
 from tidegate.config.settings import Config
 from tidegate.config.sources import Sources
 from tidegate.config.table import Table
+from tidegate.config.tracing import tracing
 from tidegate.routing.catalog import Catalog
 
 
@@ -60,6 +61,7 @@ def _read(top: Table) -> Config:
         streaming=streaming,
         routing=sections.routing(top.table("routing")),
         capture=capture(top.table("capture")),
+        tracing=tracing(top.table("tracing")),
         channels=upstreams,
         models=callers.models(top, streaming, served),
         accounts=accounts,

@@ -112,6 +112,19 @@ class Capture(Struct, frozen=True, kw_only=True):
     retention: float = 7 * DAY
 
 
+class Tracing(Struct, frozen=True, kw_only=True):
+    """Where spans go; without an endpoint nothing is traced. Headers may hold credentials.
+
+    `sample` is the share of new traces that are recorded, from 0 to 1.
+    """
+
+    endpoint: str | None = None
+    headers: Mapping[str, Secret] = {}
+    service_name: str = "tidegate"
+    sample: float = 1.0
+    propagate: bool = False
+
+
 class Account(Struct, frozen=True, kw_only=True):
     """Who pays. `balance` is USD, credited once; budgets are nano-USD. A limit of None means none."""
 
@@ -148,6 +161,7 @@ class Config(Struct, frozen=True, kw_only=True):
     streaming: Streaming = Streaming()
     routing: Routing = Routing()
     capture: Capture = Capture()
+    tracing: Tracing = Tracing()
     channels: tuple[Channel, ...] = ()
     models: tuple[Model, ...] = ()
     accounts: tuple[Account, ...] = ()

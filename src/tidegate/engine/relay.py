@@ -238,7 +238,7 @@ class Relay:
     def _speak(self, frame: Frame, now: float, out: list[bytes]) -> None:
         self._progress.note_useful(now)
         if self._progress.phase is not Phase.SPOKEN:
-            self._commit(out)
+            self._commit(now, out)
         out.append(self.watcher.outgoing(frame))
 
     def _pass(self, frame: Frame, now: float, out: list[bytes]) -> None:
@@ -252,10 +252,11 @@ class Relay:
         self._held_size += len(data)
         if self._held_size > MAX_PREAMBLE:
             self._progress.heard_at = now
-            self._commit(out)
+            self._commit(now, out)
 
-    def _commit(self, out: list[bytes]) -> None:
+    def _commit(self, now: float, out: list[bytes]) -> None:
         self._progress.phase = Phase.SPOKEN
+        self._progress.committed_at = now
         out.extend(self._held)
         self._held.clear()
 

@@ -44,6 +44,10 @@ class Progress(Struct):
     """When this attempt opened a reasoning block before its first useful event."""
     finished_at: float | None = None
     """Chat: when the last awaited finish reason came."""
+    opened_at: float | None = None
+    """When the phase became OPENED."""
+    committed_at: float | None = None
+    """When the phase became SPOKEN."""
     first_useful_at: float | None = None
     useful_at: float | None = None
     """The first useful event of this attempt."""

@@ -175,6 +175,7 @@ class StreamAttempt:
                 if self._progress.phase is Phase.SILENT:
                     self._progress.phase = Phase.OPENED
                     self._tally.opened += 1
+                    self._progress.opened_at = now
                 self._progress.wrote_at = now
                 self._pipe.write(self._comment)
             case Complete() | AppendError() | Failover() | Refuse():

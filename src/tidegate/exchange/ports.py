@@ -168,6 +168,8 @@ class RequestRecord(Struct, frozen=True, kw_only=True):
     """Channels that were left out, at most 16."""
     user_agent: str | None = None
     """What the caller's program calls itself, cleaned and at most 200 characters."""
+    trace_id: str | None = None
+    """The trace that it belongs to, as 32 hex digits; None where nothing is traced."""
 
 
 class Journal(Protocol):

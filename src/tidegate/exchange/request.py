@@ -26,8 +26,9 @@ from tidegate.exchange.prepared import Crossing, Prepared, Preparer
 from tidegate.exchange.snapshot import Snapshot
 from tidegate.exchange.story import Story
 from tidegate.exchange.tally import Tally
+from tidegate.exchange.traced import TraceRules
 from tidegate.exchange.tries import Once, Tries
-from tidegate.exchange.uplink import headers_up
+from tidegate.exchange.uplink import headers_up, with_trace
 from tidegate.protocols.base import Asked, Clean, Dialect, Seed, Watcher
 from tidegate.protocols.carrier import sealer
 from tidegate.protocols.cleaning import clean, cleaned_failure
@@ -57,6 +58,8 @@ class World(Struct, frozen=True, kw_only=True):
     new_id: Callable[[], str]
     """A random part for an id: letters and digits."""
     tally: Tally = field(default_factory=Tally)
+    tracing: TraceRules | None = None
+    """None: nobody asked for traces."""
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -112,6 +115,9 @@ class Request(Struct, frozen=True, kw_only=True):
             self.snapshot.settings.secret,
             stream=prepared.asked.stream,
         )
+        tracing, trace = self.world.tracing, self.story.incoming.trace
+        if trace is not None and tracing is not None and tracing.propagates:
+            headers = with_trace(headers, trace, len(self.story.attempts))
         path = prepared.dialect.path + (_COUNT_TOKENS if self.counts else "")
         return self.world.upstream.open(channel, UpstreamRequest("POST", path, headers, prepared.body), sink)
 

@@ -16,6 +16,7 @@ from tidegate.exchange.request import Request
 from tidegate.exchange.story import NOTHING, Story, Told, nothing_produced
 from tidegate.exchange.streaming import Stream
 from tidegate.exchange.tally import Tally
+from tidegate.exchange.traced import Spans
 from tidegate.exchange.whole import WholeExchange
 from tidegate.protocols.base import Dialect, Whole
 
@@ -34,14 +35,16 @@ class Settlement:
         clock: Callable[[], float],
         tell: Callable[[RequestRecord, Kind | None], None],
         tally: Tally,
+        spans: Spans | None = None,
     ) -> None:
-        """`tell` gets each row, and why the request failed if it did."""
+        """`tell` gets each row, and why the request failed if it did; without `spans` nothing is traced."""
         self._journal = journal
         self._limits = limits
         self._ownership = ownership
         self._clock = clock
         self._tell = tell
         self._tally = tally
+        self.spans = spans
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def settled(self) -> None:
@@ -67,6 +70,9 @@ class Settlement:
             self._tally.free(story.tab.held)
             story.tab.held = None
         self._tell(record, story.failure_kind)
+        trace = story.incoming.trace
+        if trace is not None and trace.sampled and self.spans is not None:
+            self.spans.take(story.traced(trace, record))
 
     def refused(self, story: Story, dialect: Dialect, failure: Failure, status: int, outcome: str) -> None:
         """Nothing useful was sent."""
@@ -77,7 +83,7 @@ class Settlement:
     def stream_ended(self, stream: Stream, ended: Ended) -> None:
         """The client has its last byte of a stream, whatever it was."""
         story, dialect = stream.request.story, stream.request.dialect
-        story.first_useful_at = stream.progress.first_useful_at
+        story.note_progress(stream.progress, stream.imprint)
         story.status = 200
         match ended:
             case Complete():
@@ -99,7 +105,7 @@ class Settlement:
     def stream_left(self, stream: Stream) -> None:
         """The client went in the middle of a stream; what an upstream had accepted is counted."""
         story = stream.request.story
-        story.first_useful_at = stream.progress.first_useful_at
+        story.note_progress(stream.progress, stream.imprint)
         story.outcome = "client_closed"
         story.status = CLIENT_CLOSED if stream.progress.phase is Phase.SILENT else 200
         if stream.accepted:
@@ -118,6 +124,7 @@ class Settlement:
         story.status = 200
         story.outcome = "incomplete" if whole.incomplete else "completed"
         story.finish_reason = whole.finish_reason
+        story.imprint = whole.imprint
         self.remember(exchange.request, whole.ids)
         self._settle(exchange.request, whole.usage, lambda: whole.text)
 

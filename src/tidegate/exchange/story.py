@@ -6,11 +6,15 @@ from msgspec import Struct, field, structs
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
+from tidegate.core.trace_context import Trace
 from tidegate.core.usage import Usage
+from tidegate.engine.signals import Progress
 from tidegate.exchange.ports import AttemptRecord, RequestRecord, SkippedRecord
 from tidegate.exchange.tab import Tab, with_cost
+from tidegate.exchange.traced import Traced
 from tidegate.exchange.trying import Trying
 from tidegate.ledger.entries import NO_CHARGE, Charge
+from tidegate.protocols.base import NO_IMPRINT, Imprint
 from tidegate.routing.catalog import Key
 
 
@@ -23,6 +27,10 @@ class Incoming(Struct, frozen=True, kw_only=True):
     created_at: float
     headers: Mapping[str, str]
     """The caller's headers, names in lower case, lines of one name joined by a comma."""
+    path: str = ""
+    """The route that was called."""
+    trace: Trace | None = None
+    """Where it stands in a trace; None where nobody asked for traces."""
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -57,6 +65,11 @@ class Story(Struct, kw_only=True):
     outcome: str = "rejected"
     finish_reason: str | None = None
     first_useful_at: float | None = None
+    opened_at: float | None = None
+    """A comment went out before anything useful had come (monotonic, as the other times)."""
+    committed_at: float | None = None
+    imprint: Imprint = NO_IMPRINT
+    """What the last answer said of itself."""
     error_type: str | None = None
     error_code: str | None = None
     error_message: str | None = None
@@ -70,6 +83,27 @@ class Story(Struct, kw_only=True):
     """Channels that were left out."""
     tab: Tab | None = None
     """What it costs; None until it is admitted."""
+
+    def note_progress(self, progress: Progress, imprint: Imprint) -> None:
+        """A stream is over; how far it had come."""
+        self.first_useful_at = progress.first_useful_at
+        self.opened_at, self.committed_at = progress.opened_at, progress.committed_at
+        self.imprint = imprint
+
+    def traced(self, trace: Trace, record: RequestRecord) -> Traced:
+        """What the row does not tell of a request of `trace`."""
+        return Traced(
+            trace=trace,
+            record=record,
+            path=self.incoming.path,
+            opened_ms=self._after(self.opened_at),
+            committed_ms=self._after(self.committed_at),
+            imprint=self.imprint,
+        )
+
+    def _after(self, at: float | None) -> float | None:
+        """Milliseconds from the request's start."""
+        return None if at is None else (at - self.incoming.accepted_at) * 1000
 
     def add_attempt(
         self,
@@ -116,7 +150,6 @@ class Story(Struct, kw_only=True):
         """
         incoming, usage = self.incoming, told.usage
         charge, flags, attempts = self._charged(told, produced)
-        first = self.first_useful_at
         return RequestRecord(
             id=incoming.id,
             created_at=incoming.created_at,
@@ -129,7 +162,7 @@ class Story(Struct, kw_only=True):
             status=self.status,
             outcome=self.outcome,
             finish_reason=self.finish_reason,
-            first_token_ms=None if first is None else (first - incoming.accepted_at) * 1000,
+            first_token_ms=self._after(self.first_useful_at),
             duration_ms=(now - incoming.accepted_at) * 1000,
             input_tokens=usage.input or 0,
             cache_read_tokens=usage.cache_read or 0,
@@ -145,6 +178,7 @@ class Story(Struct, kw_only=True):
             items=charge.items,
             skipped=tuple(self.skipped),
             user_agent=_agent(incoming.headers.get("user-agent")),
+            trace_id=None if incoming.trace is None else incoming.trace.trace_id,
         )
 
     def _charged(

@@ -15,7 +15,7 @@ from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.request import Request
 from tidegate.exchange.story import Told
 from tidegate.protocols import warnings
-from tidegate.protocols.base import Watcher, Whole
+from tidegate.protocols.base import NO_IMPRINT, Imprint, Watcher, Whole
 from tidegate.routing.plan import Plan
 
 
@@ -64,6 +64,13 @@ class Stream(Struct, kw_only=True):
         if self.whole is not None:
             return self.whole.usage  # a replayed stream must write counts even where none were told
         return None if self.watcher is None else self.watcher.usage
+
+    @property
+    def imprint(self) -> Imprint:
+        """What the last attempt's answer says of itself."""
+        if self.whole is not None:
+            return self.whole.imprint
+        return NO_IMPRINT if self.watcher is None else self.watcher.imprint
 
     def text(self) -> str:
         """All output of the last attempt."""

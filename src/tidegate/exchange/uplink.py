@@ -2,11 +2,16 @@
 
 import hashlib
 import hmac
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
+from tidegate.core.trace_context import TRACE_HEADERS, Trace
 from tidegate.exchange.story import Incoming
 from tidegate.routing.catalog import Channel
+
+Header: TypeAlias = tuple[str, str]
 
 _JSON = ("content-type", "application/json")
 _AS_STREAM = ("accept", "text/event-stream")
@@ -37,6 +42,12 @@ def headers_up(
     if "idempotency-key" in came:
         headers.append(("idempotency-key", idempotency_key(came["idempotency-key"], account, secret)))
     return tuple(headers)
+
+
+def with_trace(headers: Sequence[Header], trace: Trace, attempt: int) -> tuple[Header, ...]:
+    """The headers with the trace in place of what the caller told of it; the first attempt is 0."""
+    kept = (header for header in headers if header[0] not in TRACE_HEADERS)
+    return (*kept, *trace.headers(attempt))
 
 
 def idempotency_key(key: str, account: str, secret: Secret) -> str:

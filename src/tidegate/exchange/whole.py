@@ -91,6 +91,7 @@ class WholeExchange(Struct, kw_only=True):
         if isinstance(out, Failure):
             return out
         usage, text = (watcher.usage, watcher.text()) if told is None else (told.usage, told.text)
+        imprint = watcher.imprint if told is None else told.imprint
         closing = usage
         if watcher.owes_usage:
             tokenizer = request.world.tokenizer
@@ -99,7 +100,9 @@ class WholeExchange(Struct, kw_only=True):
         converted = body if isinstance(body, Failure) else request.dialect.read_whole(request.asked, body)
         if isinstance(converted, Failure):
             return converted
-        return structs.replace(converted, usage=usage, text=text, ids=(), incomplete=watcher.incomplete)
+        return structs.replace(
+            converted, usage=usage, text=text, ids=(), imprint=imprint, incomplete=watcher.incomplete
+        )
 
 
 def _said(watcher: Watcher, stream: bytes) -> bytes | Failure:

@@ -160,6 +160,16 @@ QUEUE = Figure(
 LOST = Figure(
     name="tidegate_rows_lost_total", words="Rows of requests that could not be kept.", kind=Kind.COUNTER
 )
+CONTENTS_LOST = Figure(
+    name="tidegate_contents_dropped_total",
+    words="Contents of requests that were to be kept and could not be.",
+    kind=Kind.COUNTER,
+)
+SPANS_LOST = Figure(
+    name="tidegate_spans_dropped_total",
+    words="Requests whose spans did not reach the collector. Absent where nothing is traced.",
+    kind=Kind.COUNTER,
+)
 OPEN_REQUESTS = Figure(name="tidegate_open_requests", words="Requests that are being served.", kind=Kind.SUM)
 OPEN_STREAMS = Figure(
     name="tidegate_open_streams", words="Those of them that are streams, from their admission.", kind=Kind.SUM
@@ -219,7 +229,7 @@ FIGURES = (
     *(REQUESTS, ATTEMPTS, FAILOVERS, TOKENS, COST, UPSTREAM_COST, FIRST_TOKEN, DURATION, GAPS),
     *(DISCONNECTS, REFUSALS, KEEPALIVES, OPENED, OPEN_REQUESTS, OPEN_STREAMS),
     *(CHANNEL_OPEN, COOLING, COOLDOWNS, CONNECTIONS, HOLDS, HELD),
-    *(DATABASE_UP, REDIS_UP, SPOOL, QUEUE, LOST),
+    *(DATABASE_UP, REDIS_UP, SPOOL, QUEUE, LOST, CONTENTS_LOST, SPANS_LOST),
     *(WORKERS, BUILD, STARTED, CPU, MEMORY, OPEN_FILES, MOST_FILES, LAG, OVERFLOWS),
 )
 """In the order of the page."""

@@ -124,6 +124,7 @@ def _facts(record: RequestRecord) -> dict[str, object]:
         "error_code": record.error_code,
         "error": record.error_message,
         "attempts": len(record.attempts),
+        "trace_id": record.trace_id,
     }
     return {name: value for name, value in facts.items() if value is not None}
 

@@ -41,6 +41,7 @@ class RequestLine(Struct, omit_defaults=True, kw_only=True):
     error_code: str | None = None
     error: str | None = None
     attempts: int
+    trace_id: str | None = None
 
 
 class RequestLines:
@@ -84,6 +85,7 @@ class RequestLines:
             error_code=self._clean(record.error_code),
             error=self._clean(record.error_message),
             attempts=len(record.attempts),
+            trace_id=record.trace_id,
         )
         self._stream.write(_encode(line).decode() + "\n")
         self._stream.flush()

@@ -49,6 +49,16 @@ class Seed(Struct, frozen=True):
     now: int
 
 
+class Imprint(Struct, frozen=True):
+    """What an upstream's answer says of itself: its id, and the model that made it."""
+
+    id: str | None = None
+    model: str | None = None
+
+
+NO_IMPRINT = Imprint()
+
+
 class Watcher(Interface):
     """Reads the events of one upstream stream on the diagonal; one per attempt.
 
@@ -58,6 +68,10 @@ class Watcher(Interface):
     failure: Failure | None
     ids: list[str]
     """Ids that the upstream may have stored (response and item ids); empty for other dialects."""
+
+    @property
+    def imprint(self) -> Imprint:
+        """What the upstream's answer says of itself, as far as it has."""
 
     @property
     def usage(self) -> Usage | None:
@@ -147,6 +161,7 @@ class Whole(Struct, frozen=True, kw_only=True):
     incomplete: bool
     text: str
     ids: tuple[str, ...] = ()
+    imprint: Imprint = NO_IMPRINT
     failure: Failure | None = None
     """The answer is well-formed and tells a failure of its own (Responses `status: failed`)."""
 

@@ -4,7 +4,7 @@ from tidegate.core.events import Event, Failed, Finished, Started, UsageTold
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Frame
 from tidegate.core.usage import Usage
-from tidegate.protocols.base import Clean, Said, Watcher
+from tidegate.protocols.base import Clean, Imprint, Said, Watcher
 from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.conversion import Decoder, Encoder
 from tidegate.protocols.stop_cutter import StopCutter
@@ -36,6 +36,11 @@ class ConvertingWatcher:
         self._out = b""
         self.failure: Failure | None = None
         self.ids: list[str] = []
+
+    @property
+    def imprint(self) -> Imprint:
+        """The upstream's own."""
+        return self._native.imprint
 
     @property
     def usage(self) -> Usage | None:

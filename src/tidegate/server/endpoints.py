@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
+from tidegate.core.trace_context import begin
 from tidegate.exchange.lifecycle import Exchange
 from tidegate.exchange.story import Incoming
 from tidegate.routing.catalog import Key
@@ -87,7 +88,7 @@ class DataPlane:
         protocol = _DATA_ROUTES.get(path)
         if protocol is None or failure.kind is Kind.INTERNAL:
             return answers.error(failure, answers.protocol_of(path), self._request_id(), [])
-        incoming = self._incoming(protocol, {})
+        incoming = self._incoming(path, protocol, {})
         self._exchange.note_unread(incoming, failure)
         return answers.error(failure, protocol, incoming.id, [])
 
@@ -101,7 +102,7 @@ class DataPlane:
         headers = _headers(request)
         if key is not None:  # the operator's credentials are no caller's, and go nowhere
             headers = {name: value for name, value in headers.items() if name not in _OPERATORS_OWN}
-        incoming = self._incoming(protocol, headers)
+        incoming = self._incoming(path, protocol, headers)
         extra = cors.allowed(self.rules.cors_origins, headers)
         told = [*answers.request_id_headers(incoming.id, protocol), *extra]
         if request.method == "OPTIONS" and extra:
@@ -164,14 +165,17 @@ class DataPlane:
         encoding = headers.get("content-encoding", "")
         return await read_body(request.content, encoding, rules.max_body_bytes, rules.body_timeout)
 
-    def _incoming(self, protocol: Protocol, headers: Mapping[str, str]) -> Incoming:
-        world = self._exchange.world
+    def _incoming(self, path: str, protocol: Protocol, headers: Mapping[str, str]) -> Incoming:
+        world, request_id = self._exchange.world, self._request_id()
+        tracing = world.tracing
         return Incoming(
-            id=self._request_id(),
+            id=request_id,
             protocol=protocol,
             accepted_at=world.clock(),
             created_at=world.wall(),
             headers=headers,
+            path=path,
+            trace=None if tracing is None else begin(request_id, headers, tracing.share),
         )
 
     def _request_id(self) -> str:

@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0007"
+HEAD = "0008"
 """The newest migration. Known here so that a start with nothing to migrate does not load Alembic."""
 
 metadata = MetaData()
@@ -57,6 +57,7 @@ requests = Table(
     Column("items", Text, nullable=False, server_default="[]"),  # JSON
     Column("skipped", Text),  # JSON; NULL where no channel was left out
     Column("user_agent", Text),
+    Column("trace_id", Text),
     # Each index is paid for by every request (0.5 to 3 µs), so there are few.
     # One by its id; also makes a batch that is written twice after an unclear failure count once.
     Index("requests_id", "id", unique=True),

@@ -27,6 +27,7 @@ from tidegate.exchange.ports import RequestRecord
 from tidegate.exchange.request import World
 from tidegate.exchange.settlement import Settlement
 from tidegate.exchange.snapshot import Settings, Snapshot
+from tidegate.exchange.traced import Spans, TraceRules
 from tidegate.ledger.money import to_nano
 from tidegate.managed.desk import Desk
 from tidegate.managed.live import LiveCatalog
@@ -54,6 +55,7 @@ from tidegate.wiring.measures import Measures
 from tidegate.wiring.node_view import NodeView
 from tidegate.wiring.readings import Readings
 from tidegate.wiring.sharing import Place, Sharing, alone
+from tidegate.wiring.tracing import Tracing
 
 log = logging.getLogger(__name__)
 
@@ -94,9 +96,11 @@ class Gateway:
         self._servers: list[asyncio.Server] = []
         self._health = sharing.health
         self.sharing = sharing
-        world = _world(upstream, sharing, storage, tokenizer, ids)
         self._measures = Measures(place.memory.counts, place.number, lambda: self.exchange.snapshot.catalog)
-        self.exchange = _exchange(world, _snapshot(catalog.state.config, secret), storage, self._tell)
+        self._tracing = Tracing(config.tracing, lambda: self.exchange.snapshot.catalog)
+        world = _world(upstream, sharing, storage, tokenizer, ids, self._tracing.rules)
+        snapshot = _snapshot(catalog.state.config, secret)
+        self.exchange = _exchange(world, snapshot, storage, self._tell, self._tracing.tracer)
         self._opening: asyncio.Task[None] | None = None
         self._tells = place.number == 0
         self._checkpoints = asyncio.create_task(self.exchange.checkpoints.run())
@@ -201,6 +205,7 @@ class Gateway:
         await self._metrics.close()
         await self._catalog.close()
         await self.exchange.settlement.settled()
+        await self._tracing.close()
         self._checkpoints.cancel()
         if self._opening is not None:
             self._opening.cancel()
@@ -304,6 +309,7 @@ def _world(
     storage: Storage,
     tokenizer: BpeTokenizer,
     ids: Callable[[], str],
+    tracing: TraceRules | None,
 ) -> World:
     return World(
         upstream=upstream,
@@ -315,6 +321,7 @@ def _world(
         books=storage.books,
         limits=sharing.limits,
         new_id=ids,
+        tracing=tracing,
     )
 
 
@@ -328,10 +335,14 @@ def _opening_balances(config: Config) -> set[tuple[str, int]]:
 
 
 def _exchange(
-    world: World, snapshot: Snapshot, storage: Storage, tell: Callable[[RequestRecord, Kind | None], None]
+    world: World,
+    snapshot: Snapshot,
+    storage: Storage,
+    tell: Callable[[RequestRecord, Kind | None], None],
+    spans: Spans | None,
 ) -> Exchange:
     settlement = Settlement(
-        storage.journal, storage.ownership, world.limits, time.monotonic, tell, world.tally
+        storage.journal, storage.ownership, world.limits, time.monotonic, tell, world.tally, spans
     )
     return Exchange(world, snapshot, settlement, storage.ownership, storage.contents)
 

@@ -55,13 +55,15 @@ class Readings:
 
     def _single(self, process: ProcessReading | None) -> Counts:
         """The figures without labels; what is None is not told."""
-        redis = self._sharing.redis_up()
+        redis, spans = self._sharing.redis_up(), self._exchange.settlement.spans
         told: dict[Figure, float | None] = {
             figures.DATABASE_UP: int(not self._storage.away),
             figures.REDIS_UP: None if redis is None else int(redis),
             figures.SPOOL: self._storage.spooled,
             figures.QUEUE: self._storage.waiting,
             figures.LOST: self._storage.lost,
+            figures.CONTENTS_LOST: self._storage.contents.dropped,
+            figures.SPANS_LOST: None if spans is None else spans.dropped,
             figures.OPEN_REQUESTS: self._exchange.open_requests,
             figures.OPEN_STREAMS: len(self._exchange.checkpoints),
             figures.WORKERS: 1,

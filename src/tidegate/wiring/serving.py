@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 _BACKLOG = 4096
 _GC_THRESHOLD = 50_000
 _SWITCH_INTERVAL = 0.0005
-_RESTART_ONLY = ("database", "redis", "admin")
+_RESTART_ONLY = ("database", "redis", "admin", "tracing")
 _RESTART_ONLY_OF_SERVER = ("host", "port", "tls_cert", "tls_key", "secret", "metrics_listen")
 
 
@@ -231,4 +231,5 @@ def _secrets_of(config: Config, own: Secret | None) -> list[Secret]:
     known = channel_secrets(config)
     redis = config.redis.url
     known += [] if redis is None else [redis, Secret(unquote(urlsplit(redis.reveal()).password or ""))]
+    known += config.tracing.headers.values()
     return [secret for secret in (*known, config.admin.token, own) if secret]

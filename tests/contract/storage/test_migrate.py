@@ -149,7 +149,7 @@ def test_an_earlier_database_is_upgraded_with_its_rows(empty_url: str, start: st
     assert kept is not None
     assert (kept.created_at, kept.stream, kept.first_token_ms) == (1_700_000_000.123, True, 1.5)
     assert (kept.warnings, kept.output_tokens, kept.cost) == (("dropped:top_k",), 12, 0)
-    assert (kept.skipped, kept.user_agent) == ((), None)
+    assert (kept.skipped, kept.user_agent, kept.trace_id) == ((), None, None)
     [attempt] = kept.attempts
     assert (attempt.outcome, attempt.reason, attempt.connected_ms, attempt.upstream_cost) == (
         "served",

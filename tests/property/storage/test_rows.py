@@ -44,6 +44,7 @@ def records(text: st.SearchStrategy[str], counts: st.SearchStrategy[int]) -> st.
             st.builds(SkippedRecord, channel=text, upstream_model=text, why=text), max_size=2
         ).map(tuple),
         "user_agent": st.none() | text,
+        "trace_id": st.none() | text,
         "items": st.lists(items, max_size=2).map(tuple),
     }
     return st.builds(RequestRecord, **fields)

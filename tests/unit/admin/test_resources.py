@@ -51,6 +51,7 @@ def test_a_row_has_every_member_in_its_place() -> None:
         ],
         "skipped": [],
         "user_agent": None,
+        "trace_id": None,
     }
 
 

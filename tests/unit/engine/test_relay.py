@@ -8,7 +8,7 @@ from tidegate.core.usage import Usage
 from tidegate.engine.actions import Action, AppendError, Complete, Failover, Keepalive, Open, Refuse, Wait
 from tidegate.engine.relay import MAX_PREAMBLE, Relay, Terms, Wording
 from tidegate.engine.signals import Limits, Phase, Progress
-from tidegate.protocols.base import Said
+from tidegate.protocols.base import NO_IMPRINT, Said
 
 LIMITS = Limits(commit_after=10, keepalive=10, first_event=100, idle=300)
 MAX_EVENT = 4 * MAX_PREAMBLE
@@ -24,6 +24,7 @@ class Reader:
     finish_reason: str | None = None
     failure: Failure | None = None
     ids: list[str]
+    imprint = NO_IMPRINT
     incomplete = False
     owes_usage = False
     may_end = False

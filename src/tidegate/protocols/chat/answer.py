@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
-from tidegate.protocols.base import Asked, Whole
+from tidegate.protocols.base import Asked, Imprint, Whole
 from tidegate.protocols.chat.usage import read_usage
 from tidegate.protocols.loose import decoded, mapping, mappings, text
 from tidegate.protocols.service_tier import with_tier
@@ -24,6 +24,7 @@ def read_whole(asked: Asked, body: bytes) -> Whole | Failure:
         return broken_stream("the upstream gave up: finish reason " + ", ".join(reasons)[:200])
     return Whole(
         body=under_name(body, answer, asked.model),
+        imprint=Imprint(text(answer.get("id")), text(answer.get("model"))),
         usage=with_tier(read_usage(answer.get("usage")), answer.get("service_tier")),
         finish_reason=reasons[0] if reasons else None,
         incomplete="length" in reasons,

@@ -8,7 +8,7 @@ from msgspec import json
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
-from tidegate.protocols.base import Asked, Clean, Said, Seed
+from tidegate.protocols.base import Asked, Clean, Imprint, Said, Seed
 from tidegate.protocols.chat import errors, usage, wire
 from tidegate.protocols.chat.answer import said, tells_failure
 from tidegate.protocols.cleaning import cleaned_failure
@@ -42,6 +42,11 @@ class ChatWatcher:
         self.finish_reason: str | None = None
         self.failure: Failure | None = None
         self.ids: list[str] = []
+
+    @property
+    def imprint(self) -> Imprint:
+        """Every chunk tells it."""
+        return Imprint(self._last.id, self._last.model)
 
     @property
     def incomplete(self) -> bool:

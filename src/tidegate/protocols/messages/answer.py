@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
-from tidegate.protocols.base import Asked, Whole
+from tidegate.protocols.base import Asked, Imprint, Whole
 from tidegate.protocols.loose import decoded, mapping, mappings, text
 from tidegate.protocols.messages.usage import read_usage
 from tidegate.protocols.whole_answers import argument_text, no_answer, texts_of, under_name
@@ -21,6 +21,7 @@ def read_whole(asked: Asked, body: bytes) -> Whole | Failure:
     reason = text(answer.get("stop_reason"))
     return Whole(
         body=under_name(body, answer, asked.model),
+        imprint=Imprint(text(answer.get("id")), text(answer.get("model"))),
         usage=read_usage(answer.get("usage")),
         finish_reason=reason,
         incomplete=reason in _CUT,

@@ -3,7 +3,7 @@
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage
-from tidegate.protocols.base import Asked, Clean, Said, Seed
+from tidegate.protocols.base import NO_IMPRINT, Asked, Clean, Imprint, Said, Seed
 from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_known_model
 from tidegate.protocols.loose import mapping
@@ -33,6 +33,7 @@ class MessagesWatcher:
         self.finish_reason: str | None = None
         self.failure: Failure | None = None
         self.ids: list[str] = []
+        self.imprint = NO_IMPRINT
 
     @property
     def incomplete(self) -> bool:
@@ -112,7 +113,9 @@ class MessagesWatcher:
         match kind:
             case "message_start":
                 self._opened = True
-                self._tell_usage(None if event.message is None else event.message.usage, final=False)
+                message = event.message or wire.Message()
+                self.imprint = Imprint(message.id, message.model)
+                self._tell_usage(message.usage, final=False)
                 return Said.OPENING
             case "content_block_start":
                 return Said.NOISE if event.content_block is None else self._read_start(event.content_block)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
-from tidegate.protocols.base import Asked, Whole
+from tidegate.protocols.base import Asked, Imprint, Whole
 from tidegate.protocols.loose import decoded, mapping, mappings, text
 from tidegate.protocols.responses.errors import read_error_event
 from tidegate.protocols.responses.usage import calls_among, read_usage, with_searches
@@ -26,6 +26,7 @@ def read_whole(asked: Asked, body: bytes) -> Whole | Failure:
     ids = [answer.get("id"), *(item.get("id") for item in items)]
     return Whole(
         body=under_name(body, answer, asked.model),
+        imprint=Imprint(text(answer.get("id")), text(answer.get("model"))),
         usage=with_tier(
             with_searches(read_usage(answer.get("usage")), answer.get("tool_usage"), calls_among(items)),
             answer.get("service_tier"),

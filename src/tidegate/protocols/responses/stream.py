@@ -5,7 +5,7 @@ import re
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
-from tidegate.protocols.base import Asked, Clean, Said, Seed
+from tidegate.protocols.base import NO_IMPRINT, Asked, Clean, Imprint, Said, Seed
 from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, event_name, with_data, with_known_model
 from tidegate.protocols.loose import mapping
@@ -50,6 +50,7 @@ class ResponsesWatcher:
         self.incomplete = False
         self.failure: Failure | None = None
         self.ids: list[str] = []
+        self.imprint = NO_IMPRINT
         self._noted: set[str] = set()
 
     @property
@@ -217,6 +218,7 @@ class ResponsesWatcher:
         if response.id is not None:
             self._response_id = response.id
             self._note_id(response.id)
+        self.imprint = Imprint(response.id or self.imprint.id, response.model or self.imprint.model)
         self._created_at = count(response.created_at) or self._created_at
 
     def _note_id(self, identifier: str | None) -> None:
