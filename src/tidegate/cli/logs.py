@@ -14,6 +14,7 @@ from tidegate.cli.configured import DEFAULT_CONFIG, ConfigOption, DatabaseOption
 from tidegate.cli.exit_codes import Exit
 from tidegate.exchange.ports import RequestRecord
 from tidegate.ledger.money import usd
+from tidegate.observe.plain import plain_json
 from tidegate.storage.pages import OUTCOMES, PROTOCOLS, Filters
 
 POLL_SECONDS = 0.5
@@ -72,7 +73,7 @@ def _show(url: str, filters: Filters, limit: int, *, follow: bool, as_json: bool
 
 def _print(records: Iterable[RequestRecord], *, as_json: bool) -> None:
     for record in records:
-        print(msgspec.json.encode(request_json(record)).decode() if as_json else line(record))
+        print(plain_json(msgspec.json.encode(request_json(record)).decode()) if as_json else line(record))
     sys.stdout.flush()
 
 

@@ -81,6 +81,7 @@ class StreamAttempt:
         "_tally",
         "refusal",
         "relay",
+        "request_id",
         "wake_at",
     )
 
@@ -93,8 +94,10 @@ class StreamAttempt:
         comment: bytes,
         clock: Callable[[], float],
         tally: Tally,
+        request_id: str,
     ) -> None:
         self.relay = relay
+        self.request_id = request_id
         self.refusal = refusal
         self.wake_at = 0.0
         self._pipe = pipe
@@ -134,7 +137,12 @@ class StreamAttempt:
         """See `Sink`."""
         if self.refusal.accepted:
             now = self._clock()
-            self._write(self.relay.feed(data, now), now)
+            try:
+                out = self.relay.feed(data, now)
+            except Exception as fault:
+                self._stumble(fault)
+                return
+            self._write(out, now)
         elif not self.refusal.collect(data):
             self.on_end()
 
@@ -151,6 +159,16 @@ class StreamAttempt:
         now = self._clock()
         broke = self.refusal.failure() if self.refusal.told else failure
         self._write(self.relay.broke(broke, now), now)
+
+    def _stumble(self, fault: Exception) -> None:
+        """A fault of our own in reading what came. Another channel may say it in another way."""
+        context = {
+            "message": "an answer could not be read",
+            "exception": fault,
+            "request_id": self.request_id,
+        }
+        asyncio.get_running_loop().call_exception_handler(context)
+        self.on_failure(Failure(kind=Kind.UPSTREAM, message="the upstream's answer could not be read"))
 
     def interrupt(self, failure: Failure) -> None:
         """The gateway itself gives up, as at the end of a drain."""
@@ -236,11 +254,17 @@ class Received(Struct, frozen=True):
 class WholeAttempt:
     """One try of a request that is not streamed; stalls after `idle` seconds without a byte."""
 
-    __slots__ = ("_body", "_call", "_clock", "_future", "_heard_at", "_idle", "_limit", "refusal", "wake_at")
+    __slots__ = (
+        *("_body", "_call", "_clock", "_future", "_heard_at", "_idle", "_limit"),
+        *("refusal", "request_id", "wake_at"),
+    )
 
-    def __init__(self, refusal: Refusal, *, idle: float, limit: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, refusal: Refusal, *, idle: float, limit: int, clock: Callable[[], float], request_id: str
+    ) -> None:
         """`limit` bounds the answer in bytes."""
         self.refusal = refusal
+        self.request_id = request_id
         self.wake_at = 0.0
         self._idle = idle
         self._limit = limit

@@ -15,6 +15,8 @@ LONGEST_SLEEP = 1.0
 class Beating(Protocol):
     """An open call that must be looked at when its time has come."""
 
+    request_id: str
+    """Of the request that it is for."""
     wake_at: float
     """Clock seconds."""
 
@@ -68,5 +70,6 @@ class Heartbeat:
             try:
                 call.beat(now)
             except Exception as error:  # one broken call must not stop the timer of all others
-                self._loop.call_exception_handler({"message": "a heartbeat failed", "exception": error})
+                told = {"message": "a heartbeat failed", "exception": error, "request_id": call.request_id}
+                self._loop.call_exception_handler(told)
         self._timer = self._loop.call_later(TICK, self._tick) if self._open else None

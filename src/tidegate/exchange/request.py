@@ -13,6 +13,7 @@ from tidegate.exchange.attempt import Ended, Refusal
 from tidegate.exchange.estimates import guess_prompt
 from tidegate.exchange.heartbeat import Heartbeat
 from tidegate.exchange.ports import (
+    AttemptRecord,
     Books,
     Call,
     ClientPipe,
@@ -60,6 +61,8 @@ class World(Struct, frozen=True, kw_only=True):
     tally: Tally = field(default_factory=Tally)
     tracing: TraceRules | None = None
     """None: nobody asked for traces."""
+    tell_failed: Callable[[str, AttemptRecord], None] = lambda _id, _attempt: None
+    """Told of each try that failed, when it has, with the request's id."""
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -102,6 +105,7 @@ class Request(Struct, frozen=True, kw_only=True):
             once=once,
             used=used,
             new_refusal=self.refusal,
+            tell_failed=partial(world.tell_failed, self.story.incoming.id),
             stopped=lambda: world.heartbeat.stopped,
         )
 

@@ -115,7 +115,14 @@ class Stream(Struct, kw_only=True):
         watcher = request.watcher(prepared)
         relay = Relay(watcher, self.progress, self.terms, partial(self._replay, prepared))
         attempt = StreamAttempt(
-            relay, self.pipe, self.progress, refusal, self.comment, clock, request.world.tally
+            relay,
+            self.pipe,
+            self.progress,
+            refusal,
+            self.comment,
+            clock,
+            request.world.tally,
+            request.story.incoming.id,
         )
         self.attempt, self.whole = attempt, None
         call = request.open(prepared, attempt)

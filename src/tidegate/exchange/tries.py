@@ -11,6 +11,7 @@ from tidegate.core.usage import Usage
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
 from tidegate.engine.verdict import merge_failures
 from tidegate.exchange.attempt import Ended, Refusal
+from tidegate.exchange.ports import AttemptRecord
 from tidegate.exchange.prepared import Prepared
 from tidegate.exchange.story import Story
 from tidegate.exchange.trying import Trying
@@ -46,6 +47,7 @@ class Tries(Struct):
     used: Callable[[], Usage | None]
     """What the last call's upstream told of usage."""
     new_refusal: NewRefusal
+    tell_failed: Callable[[AttemptRecord], None]
     stopped: Callable[[], Failure | None]
     """Why no call may begin any more; None: it may."""
 
@@ -149,6 +151,8 @@ class Tries(Struct):
                 failure=None if ended is None or isinstance(ended, Complete) else ended.failure,
                 usage=self.used() if refusal.accepted else None,
             )
+            if ended is not None and not isinstance(ended, Complete):
+                self.tell_failed(self.story.attempts[-1])
         return ended, refusal.status, repaired
 
     def _weigh(self, ended: Ended, turn: Turn, status: int | None) -> None:

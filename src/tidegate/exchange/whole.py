@@ -163,6 +163,7 @@ def attempt_of(request: Request, refusal: Refusal) -> WholeAttempt:
         idle=request.snapshot.catalog.model(request.asked.model).idle_timeout,
         limit=ANSWER_EVENTS * request.snapshot.settings.max_event_bytes,
         clock=request.world.clock,
+        request_id=request.story.incoming.id,
     )
 
 

@@ -1,5 +1,6 @@
 """Writes the log: one line an event on standard error, as JSON or for people, without credentials."""
 
+import asyncio
 import json
 import logging
 import sys
@@ -11,14 +12,19 @@ from typing import Any, TextIO
 
 import msgspec
 
+from tidegate.core.failure import Fault, Kind, fault
 from tidegate.core.secret import Secret
-from tidegate.exchange.ports import RequestRecord
+from tidegate.exchange.current import served_now
+from tidegate.exchange.ports import AttemptRecord, RequestRecord
+from tidegate.exchange.story import Incoming
+from tidegate.observe.plain import plain_json, plain_line
 from tidegate.observe.redaction import Redactor
 from tidegate.observe.request_lines import RequestLines
 
 FORMAT_VARIABLE = "TIDEGATE_LOG_FORMAT"
 LEVEL_VARIABLE = "TIDEGATE_LOG_LEVEL"
 
+_faults_log = logging.getLogger("tidegate.faults")
 requests_log = logging.getLogger("tidegate.requests")
 
 # One for the process, as logging itself is: a secret must stay out of every line, whoever writes it.
@@ -32,7 +38,7 @@ _LEVELS = {
     "error": logging.ERROR,
 }
 _OWN_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)} | {10: "\\n", 13: "\\r", 9: "\\t"}
+_CHANNELS_FAULTS = frozenset(kind.value for kind in Kind if fault(kind) is Fault.UPSTREAM)
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
@@ -92,6 +98,30 @@ def log_request(record: RequestRecord) -> None:
         requests_log.handle(line)
 
 
+def log_attempt(request_id: str, attempt: AttemptRecord) -> None:
+    """The line of a try that failed; a warning if that was the channel's fault."""
+    level = logging.WARNING if attempt.failure_kind in _CHANNELS_FAULTS else logging.INFO
+    facts = {
+        "request_id": request_id,
+        **_traced(served_now()),
+        "channel": attempt.channel,
+        "upstream_model": attempt.upstream_model,
+        "outcome": attempt.outcome,
+        "status": attempt.status,
+        "failure_kind": attempt.failure_kind,
+        "duration_ms": round(attempt.duration_ms, 3),
+        "error": attempt.error,
+    }
+    requests_log.log(level, "attempt %s", attempt.outcome, extra={"facts": _told(facts)})
+
+
+def log_fault(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A fault that nobody caught, as an event loop tells it."""
+    extra = {name: context[name] for name in ("request_id",) if context.get(name)}
+    words = str(context.get("message") or "a fault that nobody caught")
+    _faults_log.error("%s", words, exc_info=context.get("exception"), extra=extra)
+
+
 def _wrote_quickly(record: RequestRecord, level: int) -> bool:
     """JSON lines have a quick way; what it cannot write (lone surrogates, a full disk) goes the usual one."""
     try:
@@ -123,9 +153,14 @@ def _facts(record: RequestRecord) -> dict[str, object]:
         "error_type": record.error_type,
         "error_code": record.error_code,
         "error": record.error_message,
+        "warnings": record.warnings or None,
         "attempts": len(record.attempts),
         "trace_id": record.trace_id,
     }
+    return _told(facts)
+
+
+def _told(facts: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
@@ -147,7 +182,7 @@ class JsonLines(logging.Formatter):
         trace = _trace(self, record)
         if trace:
             line["exception"] = trace
-        return self._redact(_to_json(line))
+        return plain_json(self._redact(_to_json(line)))
 
 
 class TextLines(logging.Formatter):
@@ -161,14 +196,22 @@ class TextLines(logging.Formatter):
         words = [_time(record), f"{record.levelname:<7}", record.name, record.getMessage()]
         words += [f"{name}={_shown(value)}" for name, value in _extra(record).items()]
         # A line break in a value must not look like a line of its own.
-        line = " ".join(words).translate(_CONTROLS)
-        trace = _trace(self, record)
-        return self._redact(f"{line}\n{trace}" if trace else line)
+        lines = [" ".join(words).replace("\n", "\\n"), *_trace(self, record).splitlines()]
+        return "\n".join(map(plain_line, self._redact("\n".join(lines)).split("\n")))
 
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
     facts: dict[str, Any] | None = getattr(record, "facts", None)  # as `log_request` gives them, all at once
-    return facts or {name: value for name, value in vars(record).items() if name not in _OWN_FIELDS}
+    if facts is not None:
+        return facts
+    given = {name: value for name, value in vars(record).items() if name not in _OWN_FIELDS}
+    served = None if "request_id" in given else served_now()
+    return given if served is None else {"request_id": served.id, **_traced(served), **given}
+
+
+def _traced(served: Incoming | None) -> dict[str, object]:
+    trace = None if served is None else served.trace
+    return {} if trace is None else {"trace_id": trace.trace_id}
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:

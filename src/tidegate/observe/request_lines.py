@@ -9,13 +9,14 @@ import msgspec
 from msgspec import Struct
 
 from tidegate.exchange.ports import RequestRecord
+from tidegate.observe.plain import plain_json
 
 _encode = msgspec.json.Encoder().encode
 _REMEMBERED = 1024
 
 
 class RequestLine(Struct, omit_defaults=True, kw_only=True):
-    """The members of the line in their order; what is None is left out."""
+    """The members of the line in their order; what is None or empty is left out."""
 
     time: str
     level: str
@@ -40,6 +41,7 @@ class RequestLine(Struct, omit_defaults=True, kw_only=True):
     error_type: str | None = None
     error_code: str | None = None
     error: str | None = None
+    warnings: tuple[str, ...] = ()
     attempts: int
     trace_id: str | None = None
 
@@ -84,10 +86,11 @@ class RequestLines:
             error_type=self._clean(record.error_type),
             error_code=self._clean(record.error_code),
             error=self._clean(record.error_message),
+            warnings=tuple(map(self._redact, record.warnings)),
             attempts=len(record.attempts),
             trace_id=record.trace_id,
         )
-        self._stream.write(_encode(line).decode() + "\n")
+        self._stream.write(plain_json(_encode(line).decode()) + "\n")
         self._stream.flush()
 
     def _clean(self, text: str | None) -> str | None:

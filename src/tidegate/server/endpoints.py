@@ -10,6 +10,7 @@ from msgspec import Struct
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.core.trace_context import begin
+from tidegate.exchange.current import serve_now
 from tidegate.exchange.lifecycle import Exchange
 from tidegate.exchange.story import Incoming
 from tidegate.routing.catalog import Key
@@ -103,6 +104,7 @@ class DataPlane:
         if key is not None:  # the operator's credentials are no caller's, and go nowhere
             headers = {name: value for name, value in headers.items() if name not in _OPERATORS_OWN}
         incoming = self._incoming(path, protocol, headers)
+        serve_now(incoming)
         extra = cors.allowed(self.rules.cors_origins, headers)
         told = [*answers.request_id_headers(incoming.id, protocol), *extra]
         if request.method == "OPTIONS" and extra:
@@ -118,6 +120,7 @@ class DataPlane:
         connection.pipe = pipe  # stays after a fault: what answers for that must know how far this came
         await self._exchange_on(request, path, incoming, pipe, key)
         connection.pipe = None
+        serve_now(None)
         return answers.KEPT if pipe.keep_alive else answers.CLOSED
 
     async def _exchange_on(

@@ -12,6 +12,7 @@ from tidegate.ledger.entries import Answer, Granted, Unavailable
 from tidegate.storage.checkpoints import note
 from tidegate.storage.database import DatabaseUnusable, passes, reason
 from tidegate.storage.items import Entry, Job, Noted, Release, Row, Ticket
+from tidegate.storage.news import News
 from tidegate.storage.probe import Probe
 from tidegate.storage.refuge import Refuge
 from tidegate.storage.scribe import Scribe
@@ -69,6 +70,7 @@ class Batches:
         self._not_before = 0.0
         self._failing_since = 0.0
         self._unkept = False
+        self._news, self._disk_news = News(), News()
         self._lost = 0
         self.busy_since: float | None = None
         """Since when (monotonic) a batch is at the database; None: none is."""
@@ -118,6 +120,8 @@ class Batches:
             time.sleep(pause)
 
     def _work(self) -> None:
+        self._news.look()
+        self._disk_news.look()
         if self._probe is not None and self._probe.succeeded:
             self._come_back()
         while not self.away and (self._waiting.anything() or self._is_on_disk()):
@@ -217,8 +221,9 @@ class Batches:
     def _go_away(self, error: Exception) -> None:
         if self._probe is None:
             self._failing_since = time.monotonic()
-            log.warning(
-                "journal: the database cannot be written, rows are kept and tried again: %s", reason(error)
+            self._news.say(
+                logging.WARNING,
+                f"journal: the database cannot be written, rows are kept and tried again: {reason(error)}",
             )
         self._probe = self._new_probe(self._waiting.rush)
 
@@ -267,7 +272,8 @@ class Batches:
             self._refuge.keep(entries)
         except OSError as error:
             if not self._unkept:
-                log.error("journal: the spool cannot be written, rows are kept in memory: %s", error)
+                words = f"journal: the spool cannot be written, rows are kept in memory: {error}"
+                self._disk_news.say(logging.ERROR, words)
             self._unkept = True
             return False
         self._unkept = False
@@ -278,7 +284,7 @@ class Batches:
             try:
                 self._refuge.note(records)
             except OSError as error:
-                log.warning("books: checkpoints cannot be kept: %s", error)
+                self._disk_news.say(logging.WARNING, f"books: checkpoints cannot be kept: {error}")
 
     def _come_back(self) -> None:
         self._probe = None
@@ -339,9 +345,8 @@ class Batches:
 
     def _tell_recovery(self) -> None:
         seconds = time.monotonic() - self._failing_since
-        log.warning(
-            "journal: the database is written again after %.1f s; rows lost: %d", seconds, self.dropped
-        )
+        words = f"journal: the database is written again after {seconds:.1f} s; rows lost: {self.dropped}"
+        self._news.say(logging.WARNING, words)
 
 
 def answer(answers: Iterable[tuple[Ticket, Answer]]) -> None:

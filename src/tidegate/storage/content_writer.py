@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from tidegate.exchange.capture import Content
 from tidegate.storage.contents import Redact, insert_rows, row_of
 from tidegate.storage.database import Database, DatabaseUnusable, passes, reason
+from tidegate.storage.news import News
 
 log = logging.getLogger("tidegate.storage")
 
@@ -60,6 +61,7 @@ class ContentWriter:
         self._refused = 0
         self._unkept = 0
         self.failing = False
+        self._news = News()
         """Whether the database did not take the last ones."""
         self._wake = threading.Event()
         self._hurry = threading.Event()
@@ -135,6 +137,7 @@ class ContentWriter:
         while True:
             self._wake.wait()
             self._wake.clear()
+            self._news.look()
             self._hurry.wait(self._window)
             while self._waiting:
                 try:
@@ -179,11 +182,11 @@ class ContentWriter:
                 insert_rows(connection, rows)
         except (SQLAlchemyError, DatabaseUnusable) as error:
             if not self.failing:
-                log.warning("contents: cannot be written: %s", reason(error))
+                self._news.say(logging.WARNING, f"contents: cannot be written: {reason(error)}")
             self.failing = True
             return error
         if self.failing:
-            log.warning("contents: can be written again")
+            self._news.say(logging.WARNING, "contents: can be written again")
         self.failing = False
         return None
 

@@ -1,10 +1,8 @@
 """Builds one running gateway from a config: every part, connected."""
 
 import asyncio
-import itertools
 import logging
 import os
-import secrets
 import socket
 import ssl
 import time
@@ -34,7 +32,7 @@ from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Vault
 from tidegate.observe.counts import Counts, value_of
 from tidegate.observe.figures import SPOOL
-from tidegate.observe.logs import log_request, register_secret
+from tidegate.observe.logs import log_attempt, log_request, register_secret
 from tidegate.observe.tokens import BpeTokenizer
 from tidegate.routing.breaker import Health, Rules
 from tidegate.server.connection import ConnectionFactory
@@ -54,6 +52,7 @@ from tidegate.wiring.contents import keeping_of
 from tidegate.wiring.measures import Measures
 from tidegate.wiring.node_view import NodeView
 from tidegate.wiring.readings import Readings
+from tidegate.wiring.request_ids import RequestIds
 from tidegate.wiring.sharing import Place, Sharing, alone
 from tidegate.wiring.tracing import Tracing
 
@@ -84,7 +83,7 @@ class Gateway:
         catalog: LiveCatalog,
         place: Place,
     ) -> None:
-        ids = _Ids()
+        ids = RequestIds()
         self.config = config
         self._secret = secret
         self._storage = storage
@@ -322,6 +321,7 @@ def _world(
         limits=sharing.limits,
         new_id=ids,
         tracing=tracing,
+        tell_failed=log_attempt,
     )
 
 
@@ -383,18 +383,3 @@ def _tls(config: Config) -> ssl.SSLContext | None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(server.tls_cert, server.tls_key)
     return context
-
-
-class _Ids:
-    """27 hex digits that rise with time, so that the database adds a row's id at the end of its index.
-
-    Random by process and counted within it: made after a fork, so that no two workers share a sequence.
-    """
-
-    def __init__(self) -> None:
-        self._process = secrets.token_hex(5)
-        self._numbers = itertools.count(secrets.randbits(16))
-
-    def __call__(self) -> str:
-        number = next(self._numbers) & 0xFFFFFF
-        return f"{time.time_ns() // 1_000_000:011x}{self._process}{number:06x}"

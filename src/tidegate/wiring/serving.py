@@ -148,6 +148,7 @@ async def run(
     gateway = await open_gateway(config, secret, place)
     stop, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(logs.log_fault)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, lambda: hurry.set() if stop.is_set() else stop.set())
     if path is not None:

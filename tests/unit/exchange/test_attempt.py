@@ -78,7 +78,7 @@ class Streamed:
             lambda body: body,
         )
         self.attempt = StreamAttempt(
-            relay, self.pipe, self.progress, Refusal(judged), COMMENT, self.clock, self.tally
+            relay, self.pipe, self.progress, Refusal(judged), COMMENT, self.clock, self.tally, "req_1"
         )
         self.call = FakeCall(channel(), UpstreamRequest("POST", "/", (), b""), self.attempt)
         self.task: asyncio.Task[Ended] = asyncio.get_running_loop().create_task(self.attempt.run(self.call))
@@ -227,7 +227,9 @@ class Gathered:
 
     def __init__(self, idle: float = 60, limit: int = 100) -> None:
         self.clock = Clock(0)
-        self.attempt = WholeAttempt(Refusal(judged), idle=idle, limit=limit, clock=self.clock)
+        self.attempt = WholeAttempt(
+            Refusal(judged), idle=idle, limit=limit, clock=self.clock, request_id="req_1"
+        )
         self.call = FakeCall(channel(), UpstreamRequest("POST", "/", (), b""), self.attempt)
         self.task = asyncio.get_running_loop().create_task(self.attempt.run(self.call))
 
@@ -321,3 +323,24 @@ async def test_a_whole_request_that_is_cancelled_stops_its_call() -> None:
     one.task.cancel()
     await turns()
     assert one.call.done == ["cancel"]
+
+
+async def test_a_fault_of_our_own_in_reading_is_told_with_the_request_and_ends_the_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    streamed = Streamed()
+    told: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    fault = ValueError("odd")
+
+    def stumbles(*_: object) -> bytes:
+        raise fault
+
+    monkeypatch.setattr(Relay, "feed", stumbles)
+    await asyncio.sleep(0)
+    streamed.call.head()
+    streamed.call.body(b"data: {}\n\n")
+    ended = await streamed.ended()
+    assert isinstance(ended, Failover)
+    assert (ended.failure.kind, streamed.call.done) == (Kind.UPSTREAM, ["cancel"])
+    assert told == [{"message": "an answer could not be read", "exception": fault, "request_id": "req_1"}]

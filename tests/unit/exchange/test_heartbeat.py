@@ -10,6 +10,7 @@ from tidegate.exchange.heartbeat import LONGEST_SLEEP, Heartbeat
 
 class Beat:
     def __init__(self, sleep: float | None = None) -> None:
+        self.request_id = "req_1"
         self.wake_at = 0.0
         self.beats: list[float] = []
         self.fault: Exception | None = None

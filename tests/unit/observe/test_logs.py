@@ -1,3 +1,4 @@
+import asyncio
 import io
 import json
 import logging
@@ -5,9 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.unit.storage.records import RECORD, record
+from msgspec.structs import replace
+from tests.unit.exchange.scene import Scene
+from tests.unit.storage.records import ATTEMPT, RECORD, record
 
 from tidegate.core.secret import Secret
+from tidegate.exchange.current import serve_now
 from tidegate.observe import logs
 
 LOG = logging.getLogger("tidegate.test")
@@ -174,3 +178,90 @@ def test_a_secret_that_is_registered_later_is_not_remembered_as_clean() -> None:
     first, second = stream.getvalue().splitlines()
     assert "later-secret-1" in first
     assert "later-secret-1" not in second
+
+
+def test_a_line_that_is_written_for_a_request_has_its_id() -> None:
+    async def serves() -> None:
+        serve_now(Scene().incoming())
+        LOG.warning("deep inside")
+        await asyncio.to_thread(LOG.warning, "on a thread")
+        LOG.warning("of another", extra={"request_id": "req_2"})
+        serve_now(None)
+        LOG.warning("of none")
+
+    stream = set_up()
+    asyncio.run(serves())
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line.get("request_id") for line in lines] == ["req_1", "req_1", "req_2", None]
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_no_line_can_steer_a_terminal(form: str) -> None:
+    stream = set_up(TIDEGATE_LOG_FORMAT=form)
+    harmful = "a\x9b31m\u202eb\x7f\u2028c"
+    LOG.error("model %s", harmful, extra={"model": harmful})
+    try:
+        raise ValueError(harmful)
+    except ValueError:
+        LOG.exception("failed")
+    logs.log_request(record(1, model=harmful, outcome="failed", warnings=(harmful,)))
+    told = stream.getvalue()
+    assert told.replace("\n", "").isprintable()
+    if form == "json":
+        assert all(json.loads(line) for line in told.splitlines())
+
+
+def test_a_try_that_failed_has_a_line_of_its_own() -> None:
+    stream = set_up()
+    failed = replace(
+        ATTEMPT,
+        outcome="failed",
+        status=503,
+        failure_kind="overloaded",
+        error="overloaded: try sk-0123456789abc",
+    )
+    logs.log_attempt("req_1", failed)
+    line = only_line(stream)
+    line.pop("time")
+    assert line == {
+        "level": "warning",
+        "logger": "tidegate.requests",
+        "message": "attempt failed",
+        "request_id": "req_1",
+        "channel": "main",
+        "upstream_model": "claude-sonnet-5",
+        "outcome": "failed",
+        "status": 503,
+        "failure_kind": "overloaded",
+        "duration_ms": 5320.5,
+        "error": "overloaded: try [redacted]",
+    }
+    stream = set_up()
+    logs.log_attempt("req_1", replace(failed, failure_kind="invalid_request"))
+    assert only_line(stream)["level"] == "info"
+
+
+def test_the_line_of_a_request_tells_what_was_dropped() -> None:
+    stream = set_up()
+    logs.log_request(replace(RECORD, warnings=()))
+    assert "warnings" not in only_line(stream)
+    for form in ("json", "text"):
+        stream = set_up(TIDEGATE_LOG_FORMAT=form)
+        logs.log_request(RECORD)
+        assert "dropped:top_k" in stream.getvalue()
+
+
+def test_a_fault_that_nobody_caught_is_one_line_with_the_request() -> None:
+    stream = set_up()
+    loop = asyncio.new_event_loop()
+    logs.log_fault(
+        loop, {"message": "a heartbeat failed", "exception": ValueError("odd"), "request_id": "req_7"}
+    )
+    loop.close()
+    line = only_line(stream)
+    assert (line["message"], line["request_id"], line["logger"]) == (
+        "a heartbeat failed",
+        "req_7",
+        "tidegate.faults",
+    )
+    assert "ValueError: odd" in line["exception"]
