@@ -19,7 +19,8 @@ _SETTLED = """
 () => document.querySelector("main h1") && !document.querySelector("main .skeleton, main [aria-busy=true]")
 """
 _LEFT = "net::ERR_ABORTED"
-"""A request that the page itself gave up: a live stream whose page was left, an answer that was stopped."""
+"""A request that the page gave up: a live stream whose page was left, an answer that was stopped, a file of
+the page before that nobody waits for any more. One that is missing or refused fails in another way."""
 
 
 class Screen:
@@ -102,8 +103,7 @@ class Screen:
             self._add(f"console {message.type}", f"{message.text} ({_place(message.location)})")
 
     def _failed(self, request: Request) -> None:
-        left = request.failure == _LEFT and "/admin/v1/" in request.url
-        if not left and not self._away:
+        if request.failure != _LEFT and not self._away:
             self._add("failed request", f"{request.method} {request.url}: {request.failure}")
 
     def _asked(self, request: Request) -> None:

@@ -53,8 +53,8 @@ export function words(strings) {
 }
 
 function chosen(strings, tag, key, values) {
-  const text = strings[tag]?.[key] ?? strings.en[key];
-  if (text === undefined) throw new Error(`no words for ${key}`);
+  const text = strings[tag][key];
+  if (!Object.hasOwn(strings[tag], key)) throw new Error(`no words for ${key}`);
   if (typeof text === 'string') return text;
   return text[new Intl.PluralRules(tag).select(values?.count ?? 0)] ?? text.other;
 }

@@ -17,6 +17,7 @@ import { html, useEffect, useErrorBoundary, useRef, useState } from './view.js';
 
 /** The page that is looked at goes first. */
 const AFTER_MS = 1500;
+const AGAIN_MS = 3000;
 
 /** The whole window of a signed-in operator. */
 export function Shell({ operator, hidden }) {
@@ -162,6 +163,7 @@ function Page({ page, params }) {
   useEffect(() => {
     document.title = `${page.title[language.get()]} · Tidegate`;
   }, [page]);
+  useReloadOnceReachable(failed);
   if (broken || failed) {
     return html`<${Empty} title=${t(broken ? 'broken' : 'notLoaded')} icon="warning" whole>
       <p>${t(broken ? 'brokenText' : 'notLoadedText')}</p>
@@ -169,6 +171,19 @@ function Page({ page, params }) {
     <//>`;
   }
   return component ? html`<${component} params=${params} />` : html`<${Loading} />`;
+}
+
+/** A browser does not fetch a failed module again; so the whole is loaded anew as soon as the gateway answers. */
+function useReloadOnceReachable(failed) {
+  useEffect(() => {
+    if (!failed) return undefined;
+    const look = async () => {
+      const answer = await fetch(link('/icon.svg'), { method: 'HEAD', cache: 'no-store' }).catch(() => null);
+      if (answer?.ok) location.reload();
+    };
+    const timer = setInterval(look, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [failed]);
 }
 
 /** Fetch the other pages too, so that they open also while the gateway is away. */

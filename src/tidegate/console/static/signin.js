@@ -19,7 +19,7 @@ export function SignIn({ expired }) {
 
   useEffect(() => {
     document.title = `${t('title')} · Tidegate`;
-    form.current.querySelector('input')?.focus();
+    form.current.querySelector('[name=token]')?.focus();
   }, []);
 
   const submit = async (event) => {
@@ -37,7 +37,7 @@ export function SignIn({ expired }) {
       if (error.kind === 'throttled' && error.retryAfter) setWait(Math.ceil(error.retryAfter));
       setWrong(reason(error));
       setBusy(false);
-      form.current?.querySelector('input')?.focus();
+      form.current?.querySelector('[name=token]')?.focus();
     }
   };
 

@@ -30,9 +30,8 @@ export function TimeChart({ title, hint, at, step, series, kind, format, tick = 
   return html`<figure class="card chart">
     <figcaption class="card-head">
       <div><h2>${title}</h2>${hint && html`<p class="card-hint">${hint}</p>`}</div>
-      <button type="button" class="button quiet small" aria-pressed=${asTable ? 'true' : 'false'} onClick=${() => setAsTable(!asTable)}>
-        ${t('table')}<span class="heard">: ${title}</span>
-      </button>
+      <button type="button" class="button quiet small" aria-pressed=${asTable ? 'true' : 'false'}
+          aria-label=${`${t('table')}: ${title}`} onClick=${() => setAsTable(!asTable)}>${t('table')}</button>
     </figcaption>
     ${
       asTable

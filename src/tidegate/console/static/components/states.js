@@ -48,7 +48,7 @@ function reason(t, error) {
   return error.detail || error.message;
 }
 
-/** Loading, failed or what `children(value)` draws; an older value stays, dimmed while another is fetched. */
+/** Loading, failed or what `children(value)` draws; an older value stays, marked while another is fetched. */
 export function Loaded({ resource, lines, children }) {
   if (resource.loading) return html`<${Loading} lines=${lines} />`;
   if (resource.value === undefined) {

@@ -1,6 +1,8 @@
 /** What was said, where it was captured: fetched only when the reader asks for it, and shown as text. */
 
-import { get, part } from '../api.js';
+import { change, get, part } from '../api.js';
+import { FormDialog } from '../components/dialog.js';
+import { Icon } from '../components/icon.js';
 import { Empty, Loaded } from '../components/states.js';
 import { Block, Time } from '../components/text.js';
 import { bytes } from '../format.js';
@@ -21,16 +23,28 @@ export function Content({ id }) {
 
 function Said({ id }) {
   const t = useWords(strings);
+  const [deleting, setDeleting] = useState(false);
   const content = useResource(id, (signal) => get(`requests/${part(id)}/content`, {}, { signal }));
+  const drop = async () => {
+    await change('DELETE', `requests/${part(id)}/content`);
+    setDeleting(false);
+    content.reload();
+  };
   if (content.error?.kind === 'missing') return html`<${Empty} title=${t('contentGone')} />`;
   return html`<${Loaded} resource=${content}>
     ${(said) => html`
-      <p class="muted">${t.parts('contentAt', { at: html`<${Time} at=${said.captured_at} form="full" />` })}</p>
+      <div class="row spread">
+        <p class="muted">${t.parts('contentAt', { at: html`<${Time} at=${said.captured_at} form="full" />` })}</p>
+        <button type="button" class="button quiet" onClick=${() => setDeleting(true)}><${Icon} name="trash" />${t('deleteContent')}</button>
+      </div>
       <div class="halves said-halves">
         <${Part} title=${t('contentRequest')} said=${said.request} />
         <${Part} title=${t('contentAnswer')} said=${said.answer} />
       </div>`}
-  <//>`;
+  <//>
+  ${deleting && html`<${FormDialog} title=${t('deleteTitle')} saveLabel=${t('deleteContent')} danger save=${drop} onClose=${() => setDeleting(false)}>
+    <p>${t('deleteText')}</p>
+  <//>`}`;
 }
 
 function Part({ title, said }) {
