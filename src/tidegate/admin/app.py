@@ -35,6 +35,14 @@ from tidegate.storage.catalog import Kind
 
 log = logging.getLogger("tidegate.admin")
 
+_GUARDS = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+"""No answer is a page, and none is for pages of another origin."""
+
 
 class Routes(Protocol):
     """A part of the API."""
@@ -90,7 +98,7 @@ def _border(gate: Gatekeeper) -> Middleware:
         response = await answered(request, handler)
         if not response.prepared:
             response.headers["server"] = "tidegate"  # in place of aiohttp's own, which tells versions
-            response.headers["x-content-type-options"] = "nosniff"
+            response.headers.update(_GUARDS)
         return response
 
     async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -40,17 +40,7 @@ def document() -> Schema:
         "openapi": "3.1.0",
         "info": {"title": "Tidegate admin API", "version": __version__},
         "security": [{"token": []}, {"session": []}],
-        "paths": {
-            "/admin/v1/requests": {"get": _list_requests()},
-            "/admin/v1/requests/{id}": {"get": _show_request()},
-            **openapi_reports.paths(),
-            **openapi_content.paths(),
-            **openapi_catalog.paths(),
-            **openapi_channels.paths(),
-            **openapi_ledger.paths(),
-            **openapi_doors.paths(),
-            **openapi_audit.paths(),
-        },
+        "paths": openapi_doors.guarded(_paths()),
         "components": {
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
@@ -73,6 +63,20 @@ def document() -> Schema:
                 "Problem": _problem_schema(),
             },
         },
+    }
+
+
+def _paths() -> Schema:
+    return {
+        "/admin/v1/requests": {"get": _list_requests()},
+        "/admin/v1/requests/{id}": {"get": _show_request()},
+        **openapi_reports.paths(),
+        **openapi_content.paths(),
+        **openapi_catalog.paths(),
+        **openapi_channels.paths(),
+        **openapi_ledger.paths(),
+        **openapi_doors.paths(),
+        **openapi_audit.paths(),
     }
 
 

@@ -21,6 +21,28 @@ def paths() -> Schema:
     }
 
 
+def guarded(paths: Schema) -> Schema:
+    """The routes with what the door answers on each, and the header that it wants for changes."""
+    return {path: {method: _guarded(method, one) for method, one in _ops(paths, path)} for path in paths}
+
+
+def _ops(paths: Schema, path: str) -> list[tuple[str, Schema]]:
+    operations = paths[path]
+    return list(operations.items()) if isinstance(operations, dict) else []
+
+
+def _guarded(method: str, operation: Schema) -> Schema:
+    answers, parameters = operation["responses"], operation.get("parameters", [])
+    statuses = ("401", "429", "503") if method == "get" else ("401", "403", "415", "429", "503")
+    told = {**problems(*statuses), **(answers if isinstance(answers, dict) else {})}
+    wants = [] if method == "get" or operation.get("security") == [] else [_CSRF]
+    return {
+        **operation,
+        "parameters": [*(parameters if isinstance(parameters, list) else []), *wants],
+        "responses": dict(sorted(told.items())),
+    }
+
+
 def schemas() -> Schema:
     """What goes in and out."""
     token: Schema = {"type": "string", "minLength": 1, "maxLength": 4096, "writeOnly": True}
@@ -58,7 +80,6 @@ def _close() -> Schema:
         "summary": "Sign out; the session is over on all workers and nodes",
         "operationId": "closeSession",
         **_COOKIE_ONLY,
-        "parameters": [_CSRF],
         "responses": {
             "204": {"description": "Signed out."},
             **problems("400", "401", "403", "415", "429", "503"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from tidegate.admin.ports import Entry, Invalid, Origin, Value
 from tidegate.config import Config
@@ -14,9 +14,11 @@ from tidegate.config.settings import Streaming
 from tidegate.managed.definitions import parsed, read_value
 from tidegate.managed.sealing import NO_CREDENTIALS, Credentials, Unsealable, Vault, mapping_of
 from tidegate.routing.catalog import Account, Channel, Key, Model
-from tidegate.routing.names import narrower
+from tidegate.routing.names import Lookup, narrower
 from tidegate.storage.catalog import Kind, Stored, StoredCatalog
 from tidegate.storage.channel_duties import StoredDuty
+
+_MOST_NAMED = 5
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -28,6 +30,8 @@ class State(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     duties: Mapping[str, StoredDuty] = {}
     """Of channels that were ever paused or left to drain."""
+    models: Lookup[Model] = field(default_factory=lambda: Lookup({}))
+    """What is set for models, by name and pattern."""
 
     def doubts(self, entry: Entry) -> tuple[str, ...]:
         """What about it is likely not meant."""
@@ -36,8 +40,15 @@ class State(Struct, frozen=True, kw_only=True):
                 return ("models: no channel serves any of them, so the key can call nothing",)
             case Model(name=name) if not self._served(name):
                 return ("name: no channel serves this model",)
+            case Channel(models=models) if free := [name for name in models if self._is_free(name)]:
+                more = f" and {len(free) - _MOST_NAMED} more" if len(free) > _MOST_NAMED else ""
+                return (f"models: {', '.join(free[:_MOST_NAMED])}{more} have no price: free until priced",)
             case _:  # nothing to doubt in the others
                 return ()
+
+    def _is_free(self, model: str) -> bool:
+        found = self.models.first(model)
+        return found is None or found.price is None
 
     def _served(self, model: str) -> bool:
         return any(narrower(public, model) for one in self.config.channels for public in one.models)
@@ -71,7 +82,13 @@ class Reading:
             notes += [f"{kind.one} {shown(one.name)}: {one.problem}" for one in kept.values() if one.problem]
             entries[kind] = dict(sorted(kept.items()))
         effective = _effective(config, entries, stored)
-        return State(config=effective, entries=entries, notes=tuple(notes), duties=stored.duties)
+        return State(
+            config=effective,
+            entries=entries,
+            notes=tuple(notes),
+            duties=stored.duties,
+            models=Lookup({model.name: model for model in effective.models}),
+        )
 
     def _entry(self, kind: Kind, row: Stored, streaming: Streaming) -> Entry:
         known = self._read.get((kind, row.name))

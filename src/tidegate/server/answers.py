@@ -1,5 +1,7 @@
 """Small fixed answers of the data plane, and the stand-in for an answer that a pipe has written."""
 
+from http import HTTPStatus
+
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.web_request import BaseRequest
@@ -60,6 +62,20 @@ def error(failure: Failure, protocol: Protocol, request_id: str, extra: Headers)
     """An error answer outside the data routes."""
     status, body = dialect_of(protocol).error_answer(failure, request_id)
     return whole(body, status, [*request_id_headers(request_id, protocol), *error_headers(failure), *extra])
+
+
+def problem(failure: Failure) -> web.Response:
+    """An error answer for operators (RFC 9457)."""
+    status, _ = dialect_of(Protocol.CHAT).error_answer(failure, "")
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": failure.message,
+    }
+    return web.Response(
+        status=status, body=json.encode(body), headers=[_SERVER], content_type="application/problem+json"
+    )
 
 
 def whole(body: bytes, status: int, headers: Headers) -> web.Response:

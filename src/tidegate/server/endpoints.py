@@ -27,6 +27,7 @@ _DATA_ROUTES = {
     "/v1/messages": Protocol.MESSAGES,
     "/v1/messages/count_tokens": Protocol.MESSAGES,
 }
+_OPERATORS_PATH = "/admin/"
 _PATHS = {
     Protocol.CHAT: "/v1/chat/completions",
     Protocol.RESPONSES: "/v1/responses",
@@ -87,6 +88,8 @@ class DataPlane:
     def bad_http(self, path: str, failure: Failure) -> web.Response:
         """The answer to what could not be read as a request; on a data route it has a row like any other."""
         protocol = _DATA_ROUTES.get(path)
+        if path.startswith(_OPERATORS_PATH):
+            return answers.problem(failure)
         if protocol is None or failure.kind is Kind.INTERNAL:
             return answers.error(failure, answers.protocol_of(path), self._request_id(), [])
         incoming = self._incoming(path, protocol, {})

@@ -28,8 +28,9 @@ def key(name: str, account: str = "acme", more: str = "") -> Stored:
     return row(name, text=f'{{"account": "{account}"{more}}}', digest=hashed, hint="…", account=account)
 
 
-def channel(name: str = "stored") -> Stored:
-    text = written({k: v for k, v in CHANNEL.items() if k not in ("name", "api_key", "headers")})
+def channel(name: str = "stored", **more: object) -> Stored:
+    settings = {**CHANNEL, **more}
+    text = written({k: v for k, v in settings.items() if k not in ("name", "api_key", "headers")})
     return row(name, text=text, sealed=VAULT.seal(name, Credentials("sk-stored", {"x-team": "squad-9"})))
 
 
@@ -117,6 +118,28 @@ def test_doubts(tmp_path: Path) -> None:
     assert state.doubts(state.entries[Kind.KEYS]["laptop"]) == ()
     assert "no channel serves" in state.doubts(state.entries[Kind.MODELS]["nowhere"])[0]
     assert state.doubts(state.entries[Kind.MODELS]["sonnet"]) == ()
+
+
+def test_a_channel_with_models_that_nobody_pays_for_is_doubtful(tmp_path: Path) -> None:
+    models = {"priced": "a", "half-priced": "b", "sonnet": "c"} | {
+        f"free-{number}": "d" for number in range(6)
+    }
+    price = '{"price": {"input": "1", "output": "2"}}'
+    rows = stored(
+        channels=[channel(models=models)],
+        models=[
+            row("priced", text=price),
+            row("half*", text=price),
+            row("half-priced"),
+            row("free-0", text=price),
+        ],
+    )
+    state = merged(tmp_path, rows)
+    [doubt] = state.doubts(state.entries[Kind.CHANNELS]["stored"])
+    assert doubt == (
+        "models: free-1, free-2, free-3, free-4, free-5 and 1 more have no price: free until priced"
+    )
+    assert state.doubts(state.entries[Kind.CHANNELS]["filed"]) == ()
 
 
 def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
