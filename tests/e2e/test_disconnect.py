@@ -1,14 +1,20 @@
 """The client leaves: the upstream is told within a second, and the row says what happened."""
 
 import asyncio
+import contextlib
 import json
+from pathlib import Path
 
 import pytest
+from tests.conftest import Start
+from tests.harness import settings
 from tests.harness.client import Connection
 from tests.harness.dialects import CHAT, FRESH, MESSAGES, SIDES, Side
+from tests.harness.gateway import free_port
 from tests.harness.script import HOLD, JSON, Answer, Framing, Pause, Step, body, silence, stream
 from tests.harness.stage import Stage
 from tests.harness.together import all_sides_at_once, together
+from tests.harness.upstream import ScriptedUpstream
 
 every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
 PROSE = "The river runs past the mill and on to the sea. "
@@ -175,6 +181,61 @@ async def test_a_slow_reader_that_goes_on_gets_every_byte(stage: Stage) -> None:
     connection.close()
     content = _unchunked(bytes(received).split(b"\r\n\r\n", 1)[1])
     assert content.replace(b": tidegate-keepalive\n", b"") == script.bytes()
+
+
+async def test_a_client_that_accepts_nothing_holds_no_upstream_for_ever(
+    tmp_path: Path, upstream: ScriptedUpstream, start: Start
+) -> None:
+    config = settings.standard(free_port(), str(tmp_path), upstream.base)
+    stage = Stage(start(settings.merged(config, streaming={"client_timeout": "1s"})), upstream)
+    model, other = stage.model(CHAT), stage.model(CHAT)
+    big = CHAT.script(model, ("x" * 100_000,))
+    stage.script(CHAT, model, [stream(big.opening, big.deltas * 100, HOLD)])
+
+    async def reads_nothing() -> None:
+        client = await Connection.open(stage.gateway.port, receive_buffer=4096)
+        await client.send(stage.gateway.request(CHAT, CHAT.request(model)))
+        await stage.upstream.arrived("chat-A", model)
+        await stage.upstream.only("chat-A", model).closed(within=8)
+        row = await stage.gateway.row(model)
+        assert (row["outcome"], row["status"]) == ("client_closed", 200)
+        assert (row["error"]["type"], row["error"]["code"]) == ("timeout_error", "client_timeout")
+        assert [attempt["outcome"] for attempt in row["attempts"]] == ["abandoned"]
+        client.close()
+
+    async def reads_slowly() -> None:
+        """A little now and then, for longer than a client may accept nothing."""
+        script = CHAT.script(other, tuple("y" * 50_000 for _ in range(8)))
+        stage.script(CHAT, other, [stream(script.all)])
+        client = await Connection.open(stage.gateway.port, receive_buffer=4096)
+        await client.send(stage.gateway.request(CHAT, CHAT.request(other)))
+        received = bytearray()
+        async with asyncio.timeout(40):
+            while b"0\r\n\r\n" not in received[-5:]:
+                received += await client.reader.read(65_536 if len(received) > 100_000 else 8_192)
+                await asyncio.sleep(0 if len(received) > 100_000 else 0.2)
+        client.close()
+        content = _unchunked(bytes(received).split(b"\r\n\r\n", 1)[1])
+        assert content.replace(b": tidegate-keepalive\n", b"") == script.bytes()
+
+    async def leaves_a_whole_answer() -> None:
+        """The request is over; its connection does not stay for ever."""
+        whole_model = stage.model(CHAT)
+        answer = json.dumps(CHAT.whole(text="z" * 4_000_000)).encode()
+        stage.script(CHAT, whole_model, [body(answer)])
+        client = await Connection.open(stage.gateway.port, receive_buffer=4096)
+        await client.send(stage.gateway.request(CHAT, CHAT.request(whole_model, stream=False)))
+        assert (await stage.gateway.row(whole_model))["outcome"] == "completed"
+        await asyncio.sleep(2.5)
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            async with asyncio.timeout(20):
+                while part := await client.reader.read(1 << 20):
+                    received += part
+        assert 0 < len(received) < len(answer), "it was cut off"
+        client.close()
+
+    await together({"nothing": reads_nothing(), "slowly": reads_slowly(), "whole": leaves_a_whole_answer()})
 
 
 def _unchunked(content: bytes) -> bytes:

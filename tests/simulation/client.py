@@ -43,6 +43,7 @@ class PlayedClient:
         """`effect` is asked before each write: False means that the process is dead."""
         self.name = name
         self.paused = False
+        self.given_up = False
         self.status: int | None = None
         self.headers: dict[str, str] = {}
         self.written = b""

@@ -102,6 +102,7 @@ def streaming(table: Table) -> Streaming:
         commit_after=table.read("commit_after", values.seconds, default.commit_after),
         first_event_timeout=table.read("first_event_timeout", values.seconds, default.first_event_timeout),
         idle_timeout=table.read("idle_timeout", values.seconds, default.idle_timeout),
+        client_timeout=table.read("client_timeout", values.seconds, default.client_timeout),
         usage_chunk=table.read("usage_chunk", values.choice(UsageChunk), default.usage_chunk),
         timeout_message=table.read("timeout_message", values.free_text, default.timeout_message),
         failure_message=table.read("failure_message", values.free_text, default.failure_message),

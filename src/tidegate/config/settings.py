@@ -86,6 +86,7 @@ class Streaming(Struct, frozen=True, kw_only=True):
     commit_after: float = 10.0
     first_event_timeout: float = 120.0
     idle_timeout: float = 360.0
+    client_timeout: float = 600.0
     usage_chunk: UsageChunk = UsageChunk.ON_REQUEST
     timeout_message: str = "upstream timed out after the response had started"
     failure_message: str = "upstream failed after the response had started"

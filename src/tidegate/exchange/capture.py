@@ -78,6 +78,11 @@ class Recording:
         """See `ClientPipe`."""
         return self._pipe.paused
 
+    @property
+    def given_up(self) -> bool:
+        """See `ClientPipe`."""
+        return self._pipe.given_up
+
     def warn(self, warnings: str | None) -> None:
         """See `ClientPipe`."""
         self._pipe.warn(warnings)

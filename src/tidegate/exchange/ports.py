@@ -73,6 +73,10 @@ class ClientPipe(Protocol):
     def paused(self) -> bool:
         """Whether the client is behind and the upstream is held."""
 
+    @property
+    def given_up(self) -> bool:
+        """Whether the client is gone because it accepted no byte for too long."""
+
     def warn(self, warnings: str | None) -> None:
         """The value of `x-tidegate-warnings` as far as known; takes effect until the head has been sent."""
 

@@ -22,6 +22,8 @@ from tidegate.protocols.base import Dialect, Whole
 
 CLIENT_CLOSED = 499
 """The row's status when the client left before anything was sent (nginx's number)."""
+NOT_ACCEPTED = ("timeout_error", "client_timeout", "the client accepted no byte for too long")
+"""Type, code and message in the row of a stream whose client was given up."""
 
 
 class Settlement:
@@ -107,6 +109,8 @@ class Settlement:
         story = stream.request.story
         story.note_progress(stream.progress, stream.imprint)
         story.outcome = "client_closed"
+        if stream.pipe.given_up:
+            story.error_type, story.error_code, story.error_message = NOT_ACCEPTED
         story.status = CLIENT_CLOSED if stream.progress.phase is Phase.SILENT else 200
         if stream.accepted:
             self._settle(stream.request, stream.usage, stream.text)

@@ -47,6 +47,7 @@ class TransportPipe:
         "_stage",
         "_transport",
         "_warnings",
+        "given_up",
         "paused",
     )
 
@@ -60,6 +61,7 @@ class TransportPipe:
         head_only: bool,
     ) -> None:
         """`headers` go out with every answer: the request id, CORS. `head_only`: it was a HEAD request."""
+        self.given_up = False
         self.paused = False
         self._transport = transport
         self._head = headers

@@ -12,6 +12,7 @@ from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 
 from tidegate.core.failure import Failure, Kind
+from tidegate.server.acceptance import Acceptance
 from tidegate.server.client_pipe import TransportPipe
 
 log = logging.getLogger(__name__)
@@ -23,17 +24,23 @@ _UNREAD = "UNKNOWN"
 
 Answer = Callable[[str, Failure], web.Response]
 """A path and a failure as the error answer of that path's protocol."""
+Patience = Callable[[], float]
+"""Seconds for which a client may accept no byte while bytes wait for it; 0: for ever."""
 
 
 class Connection(RequestHandler):
     """One client connection."""
 
-    __slots__ = ("_answer", "_begun", "_is_spoilt", "_line", "_payload", "pipe")
+    __slots__ = ("_acceptance", "_answer", "_begun", "_is_spoilt", "_line", "_patience", "_payload", "pipe")
 
-    def __init__(self, manager: "ConnectionFactory", *, answer: Answer, **settings: object) -> None:
+    def __init__(
+        self, manager: "ConnectionFactory", *, answer: Answer, patience: Patience, **settings: object
+    ) -> None:
         super().__init__(manager, loop=manager.loop, **settings)  # type: ignore[arg-type]
         self.pipe: TransportPipe | None = None
         self._answer = answer
+        self._patience = patience
+        self._acceptance = Acceptance(self._give_up)
         self._begun = b""
         self._line = b""
         self._payload: StreamReader = EMPTY_PAYLOAD
@@ -68,14 +75,38 @@ class Connection(RequestHandler):
     def pause_writing(self) -> None:
         """The client reads slower than the answer comes."""
         super().pause_writing()
+        self._watch()
         if self.pipe is not None:
             self.pipe.pause()
 
     def resume_writing(self) -> None:
         """The client has caught up."""
         super().resume_writing()
+        self._acceptance.end()
         if self.pipe is not None:
             self.pipe.resume()
+
+    def answered(self) -> None:
+        """An answer is written to its end; what of it the client has not accepted must not wait for ever."""
+        self.pipe = None
+        transport = self.transport
+        if transport is not None and transport.get_write_buffer_size():
+            self._watch()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Nobody is there any more to accept anything."""
+        self._acceptance.end()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        if self.transport is not None:
+            self._acceptance.begin(self.transport, self._patience())
+
+    def _give_up(self) -> None:
+        if self.pipe is not None:
+            self.pipe.given_up = True
+        if self.transport is not None:
+            self.transport.abort()
 
     def handle_error(
         self,
@@ -130,10 +161,13 @@ def _failure(status: int, exc: BaseException | None) -> Failure:
 class ConnectionFactory(web.Server):
     """Makes a Connection for each client."""
 
-    def __init__(self, handler: Callable[..., object], *, answer: Answer, **settings: object) -> None:
+    def __init__(
+        self, handler: Callable[..., object], *, answer: Answer, patience: Patience, **settings: object
+    ) -> None:
         super().__init__(handler, handler_cancellation=True, **settings)  # type: ignore[arg-type]
         self.loop = self._loop
         self._answer = answer
+        self._patience = patience
 
     def __call__(self) -> Connection:
-        return Connection(self, answer=self._answer, **self._kwargs)
+        return Connection(self, answer=self._answer, patience=self._patience, **self._kwargs)

@@ -44,6 +44,8 @@ class Rules(Struct, frozen=True, kw_only=True):
     max_body_bytes: int
     body_timeout: float
     cors_origins: tuple[str, ...] = ()
+    client_timeout: float = 0.0
+    """For how many seconds a client may accept no byte while bytes wait for it; 0: for ever."""
 
 
 class DataPlane:
@@ -122,7 +124,7 @@ class DataPlane:
         pipe.paused = connection.writing_paused
         connection.pipe = pipe  # stays after a fault: what answers for that must know how far this came
         await self._exchange_on(request, path, incoming, pipe, key)
-        connection.pipe = None
+        connection.answered()
         serve_now(None)
         return answers.KEPT if pipe.keep_alive else answers.CLOSED
 

@@ -14,17 +14,15 @@ from typing import Any
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
 
-from tidegate.config import Config, build_catalog
-from tidegate.config.settings import UsageChunk
+from tidegate.config import Config
 from tidegate.core.failure import Kind, TidegateError
 from tidegate.core.secret import Secret
-from tidegate.engine.relay import Wording
 from tidegate.exchange.heartbeat import Heartbeat
 from tidegate.exchange.lifecycle import Exchange
 from tidegate.exchange.ports import RequestRecord
 from tidegate.exchange.request import World
 from tidegate.exchange.settlement import Settlement
-from tidegate.exchange.snapshot import Settings, Snapshot
+from tidegate.exchange.snapshot import Snapshot
 from tidegate.exchange.traced import Spans, TraceRules
 from tidegate.ledger.money import to_nano
 from tidegate.managed.desk import Desk
@@ -34,11 +32,10 @@ from tidegate.observe.counts import Counts, value_of
 from tidegate.observe.figures import SPOOL
 from tidegate.observe.logs import log_attempt, log_request, register_secret
 from tidegate.observe.tokens import BpeTokenizer
-from tidegate.routing.breaker import Health, Rules
+from tidegate.routing.breaker import Health
 from tidegate.server.connection import ConnectionFactory
 from tidegate.server.directory import Directory
 from tidegate.server.endpoints import DataPlane
-from tidegate.server.endpoints import Rules as ServerRules
 from tidegate.server.metrics_page import MetricsListener, MetricsPage
 from tidegate.storage.assembly import Storage, open_storage
 from tidegate.storage.audit import NOBODY, Deed
@@ -49,6 +46,7 @@ from tidegate.wiring.channel_tests import ChannelTests
 from tidegate.wiring.config_changes import config_changes
 from tidegate.wiring.config_digest import config_digest
 from tidegate.wiring.contents import keeping_of
+from tidegate.wiring.in_force import breaker_rules, server_rules, snapshot_of
 from tidegate.wiring.measures import Measures
 from tidegate.wiring.node_view import NodeView
 from tidegate.wiring.readings import Readings
@@ -98,7 +96,7 @@ class Gateway:
         self._measures = Measures(place.memory.counts, place.number, lambda: self.exchange.snapshot.catalog)
         self._tracing = Tracing(config.tracing, lambda: self.exchange.snapshot.catalog)
         world = _world(upstream, sharing, storage, tokenizer, ids, self._tracing.rules)
-        snapshot = _snapshot(catalog.state.config, secret)
+        snapshot = snapshot_of(catalog.state.config, secret)
         self.exchange = _exchange(world, snapshot, storage, self._tell, self._tracing.tracer)
         self._opening: asyncio.Task[None] | None = None
         self._tells = place.number == 0
@@ -108,7 +106,7 @@ class Gateway:
         page = MetricsPage(self._measures.page, config.admin.token)
         shown = page if config.server.metrics_listen is None else None
         directory = Directory(self.exchange, storage.ready, int(time.time()), self._facts, shown)
-        self.plane = DataPlane(self.exchange, directory, _server_rules(config), ids, self._others)
+        self.plane = DataPlane(self.exchange, directory, server_rules(config), ids, self._others)
         self._factory = self._connections()
         storage.contents.keeping = keeping_of(catalog.state.config)
         catalog.watch(self._put_in_force)
@@ -133,7 +131,7 @@ class Gateway:
             deed = Deed(action="reload", kind="config", changes=config_changes(self.config, config))
             self._storage.audit.tell(NOBODY, deed)
         self.config = config
-        self.plane.rules = _server_rules(config)
+        self.plane.rules = server_rules(config)
         self._storage.tell_config(config_digest(config, self._secret))
         if opens:
             self._opening = asyncio.create_task(self._open_and_take(config))
@@ -159,10 +157,10 @@ class Gateway:
         for known in set(channel_secrets(config)) - self._hidden:
             register_secret(known)
             self._hidden.add(known)
-        snapshot = _snapshot(config, self._secret)
+        snapshot = snapshot_of(config, self._secret)
         self.exchange.snapshot = snapshot
         self._storage.contents.keeping = keeping_of(config)
-        self._health.adopt(_breaker_rules(config), snapshot.catalog.serves)
+        self._health.adopt(breaker_rules(config), snapshot.catalog.serves)
 
     def serves(self, channel: str, upstream_model: str) -> bool:
         """Whether the config in force has a channel that asks for this model."""
@@ -229,6 +227,7 @@ class Gateway:
         return ConnectionFactory(
             self.plane,
             answer=self.plane.bad_http,
+            patience=lambda: self.plane.rules.client_timeout,
             request_factory=self._make_request,
             access_log=None,
             auto_decompress=False,
@@ -271,7 +270,7 @@ async def open_gateway(config: Config, secret: Secret, place: Place | None = Non
     catalog = await _catalog(config, vault, storage)
     upstream = HttpUpstream(os.environ)
     tokenizer = BpeTokenizer()
-    sharing = Sharing(Health(_breaker_rules(config)), config.redis.url, place)
+    sharing = Sharing(Health(breaker_rules(config)), config.redis.url, place)
     gateway = Gateway(config, secret, storage, upstream, tokenizer, sharing, catalog, place)
     health = NodeView(catalog, sharing, place.memory, gateway.figures)
     parts = AdminParts(storage, Desk(catalog, vault), health, ChannelTests(os.environ), gateway.plane)
@@ -345,35 +344,6 @@ def _exchange(
         storage.journal, storage.ownership, world.limits, time.monotonic, tell, world.tally, spans
     )
     return Exchange(world, snapshot, settlement, storage.ownership, storage.contents)
-
-
-def _snapshot(config: Config, secret: Secret) -> Snapshot:
-    streaming = config.streaming
-    settings = Settings(
-        commit_after=streaming.commit_after,
-        keepalive_interval=streaming.keepalive_interval,
-        keepalive_comment=streaming.keepalive_comment,
-        always_usage=streaming.usage_chunk is UsageChunk.ALWAYS,
-        wording=Wording(streaming.timeout_message, streaming.failure_message),
-        max_event_bytes=streaming.max_event_bytes,
-        max_attempts=config.routing.max_attempts,
-        secret=secret,
-    )
-    return Snapshot(build_catalog(config), settings)
-
-
-def _breaker_rules(config: Config) -> Rules:
-    routing = config.routing
-    return Rules(failures_before_cooldown=routing.failures_before_cooldown, cooldown=routing.cooldown)
-
-
-def _server_rules(config: Config) -> ServerRules:
-    server = config.server
-    return ServerRules(
-        max_body_bytes=server.max_body_bytes,
-        body_timeout=server.body_timeout,
-        cors_origins=server.cors_origins,
-    )
 
 
 def _tls(config: Config) -> ssl.SSLContext | None:

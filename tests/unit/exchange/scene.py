@@ -136,6 +136,7 @@ class Pipe:
 
     def __init__(self) -> None:
         self.paused = False
+        self.given_up = False
         self.call: Call | None = None
         self.written = b""
         self.ended = False

@@ -101,6 +101,7 @@ class Served:
         self.factory = ConnectionFactory(
             self.plane,
             answer=self.plane.bad_http,
+            patience=lambda: self.plane.rules.client_timeout,
             request_factory=_request,
             access_log=None,
             auto_decompress=False,
