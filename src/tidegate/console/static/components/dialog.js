@@ -40,9 +40,11 @@ export function FormDialog({ title, saveLabel, onClose, save, children, danger =
   const id = useId();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState(null);
+  const [marked, setMarked] = useState([]);
   const submit = async (event) => {
     event.preventDefault();
     if (busy) return;
+    setMarked([...event.currentTarget.elements].map((field) => field.name));
     setBusy(true);
     setError(null);
     try {
@@ -62,7 +64,7 @@ export function FormDialog({ title, saveLabel, onClose, save, children, danger =
     </button>`;
   return html`<${Dialog} title=${title} onClose=${onClose} footer=${footer} wide=${wide}>
     <form id=${id} class="form" novalidate onSubmit=${submit}>
-      ${error && html`<p class="form-error" role="alert"><${Icon} name="warning" />${problemText(error)}</p>`}
+      ${error && html`<p class="form-error" role="alert"><${Icon} name="warning" />${problemText(error, marked)}</p>`}
       <${Problem.Provider} value=${error}>${children}<//>
     </form>
   <//>`;

@@ -8,8 +8,8 @@ import { strings } from './strings.js';
 /** The error of the form's last try; each field takes what is said about it. */
 export const Problem = createContext(null);
 
-/** An error in a sentence for the reader. */
-export function problemText(error) {
+/** An error in a sentence for the reader. What is wrong with the `marked` fields is told there, and not here again. */
+export function problemText(error, marked = []) {
   const t = words(strings);
   switch (error.kind) {
     case 'network':
@@ -23,7 +23,10 @@ export function problemText(error) {
     case 'throttled':
       return error.retryAfter ? t('wait', { count: error.retryAfter }) : error.detail;
     default:
-      if (error.faults?.length) return `${t('checkFields')} ${error.faults.map(faultLine).join('; ')}`;
+      if (error.faults?.length) {
+        const others = error.faults.filter((fault) => !marked.includes(fault.field));
+        return [t('checkFields'), others.map(faultLine).join('; ')].filter(Boolean).join(' ');
+      }
       return error.detail || error.message || t('unexpected', { status: error.status ?? '?' });
   }
 }

@@ -22,7 +22,7 @@ export function Attempts({ row }) {
   }
   const scale = scaleOf(row);
   return html`<${Section} title=${t('attempts')} hint=${t('attemptsHint')} className="attempts"
-      actions=${html`<ul class="phase-legend">${PHASES.map((phase) => html`<li key=${phase}><span class=${`phase-mark ${phase}`} aria-hidden="true"></span>${t(`phase_${phase}`)}</li>`)}</ul>`}>
+      actions=${html`<ul class="phase-legend">${PHASES.map((phase) => html`<li key=${phase}><span class="phase-mark" data-phase=${phase} aria-hidden="true"></span>${t(`phase_${phase}`)}</li>`)}</ul>`}>
     <div class="scale" aria-hidden="true">
       ${scale.marks.map(({ at, place, edge }) => html`<span key=${at} class=${edge} style=${{ left: `${place}%` }}>${duration(at)}</span>`)}
     </div>
@@ -66,7 +66,7 @@ function facts(t, attempt) {
     ['upstreamModel', html`<${Name}>${attempt.upstream_model}<//>`],
     ...(fine
       ? [
-          ['connected', attempt.connected_ms === null ? html`<span class="muted">${t('pooled')}</span>` : duration(attempt.connected_ms)],
+          ['connected', pooled(attempt) ? html`<span class="muted">${t('pooled')}</span>` : duration(attempt.connected_ms)],
           ['firstByte', duration(attempt.first_byte_ms)],
           ['firstEvent', duration(attempt.first_event_ms)],
         ]
@@ -76,13 +76,18 @@ function facts(t, attempt) {
   ];
 }
 
+/** An answer without a connection of its own came over one that was there already. */
+function pooled({ connected_ms: connected, first_byte_ms: byte }) {
+  return connected === null && byte !== null;
+}
+
 function Bar({ attempt, scale }) {
   const t = useWords(strings);
   return html`<div class="lane" aria-hidden="true">
     ${phasesOf(attempt).map(({ phase, from, to }) => {
       const left = scale.percent(scale.after(attempt) + from);
       const width = Math.max(0.25, scale.percent(to - from));
-      return html`<span key=${phase} class=${`phase ${phase} ${attempt.outcome}`} style=${{ left: `${Math.min(left, 99.75)}%`, width: `${width}%` }}
+      return html`<span key=${phase} class="phase" data-phase=${phase} data-outcome=${attempt.outcome} style=${{ left: `${Math.min(left, 99.75)}%`, width: `${width}%` }}
         title=${`${t(`phase_${phase}`)}: ${duration(to - from)}`}></span>`;
     })}
   </div>`;
