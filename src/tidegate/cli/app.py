@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tidegate import __version__
-from tidegate.cli import accounts, channels, keys, ledger
+from tidegate.cli import accounts, channels, importing, keys, ledger
 from tidegate.cli.audit import audit
 from tidegate.cli.check_config import check_config
 from tidegate.cli.complaint import Border
@@ -94,6 +94,7 @@ for name, group in (
     ("accounts", accounts.app),
     ("channels", channels.app),
     ("ledger", ledger.app),
+    ("import", importing.app),
 ):
     app.add_typer(group, name=name)
 app.command(

@@ -1,0 +1,232 @@
+"""Reads the deployments of a LiteLLM `model_list`."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from msgspec import Struct
+
+from tidegate.core.protocol import Protocol
+from tidegate.importing import reasons
+from tidegate.importing.addresses import Address, address_of
+from tidegate.importing.members import Members
+from tidegate.importing.notes import Notes
+from tidegate.importing.prices import Pricing, pricing
+from tidegate.importing.providers import ELSEWHERE, PROVIDERS, Provider
+from tidegate.importing.yaml_text import Value
+
+_SECRET_NAME = re.compile(r"auth|cookie|cred|key|pass|secret|sign|token", re.IGNORECASE)
+_OF_THE_CONNECTION = frozenset(
+    {
+        *("host", "connection", "content-length", "content-type", "transfer-encoding", "te", "upgrade"),
+        *("keep-alive", "trailer", "proxy-connection", "expect", "accept-encoding", "content-encoding"),
+    }
+)
+_TOO_LONG_FOR_PLAIN = 20
+_LAST_ORDER = 900
+_HARMLESS = frozenset(
+    {"anthropic-beta", "anthropic-version", "openai-beta", "http-referer", "x-title", "user-agent"}
+)
+
+
+class Deployment(Struct, frozen=True, kw_only=True):
+    """One model on one upstream. Times are seconds; `weight` is as told, None where it is not."""
+
+    path: str
+    public: str
+    upstream: str
+    address: Address
+    headers: tuple[tuple[str, str], ...]
+    order: int | None
+    """Lower first; those without one come after all that have one."""
+    priority: int = 0
+    weights: tuple[Decimal | None, ...]
+    """weight, rpm and tpm: LiteLLM picks by the first that any deployment of a model has."""
+    first_event_timeout: Decimal | None
+    idle_timeout: Decimal | None
+    max_output_tokens: int | None
+    pricing: Pricing | None
+
+
+def read_deployments(top: Members, notes: Notes) -> list[Deployment]:
+    """All that can be a channel; of the others the notes tell why not."""
+    credentials = dict(_credentials(top, notes))
+    found = []
+    for path, value in top.items("model_list"):
+        entry = Members(value, path, notes)
+        deployment = _deployment(entry, credentials, notes)
+        entry.close({})
+        if deployment is not None:
+            found.append(deployment)
+    return found
+
+
+def _credentials(top: Members, notes: Notes) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Credentials that deployments name, by their names."""
+    for path, value in top.items("credential_list"):
+        entry = Members(value, path, notes)
+        name, values = entry.text("credential_name"), entry.take("credential_values")
+        entry.take("credential_info")
+        if name is None or not isinstance(values, dict):
+            notes.leave(path, "should have credential_name and credential_values")
+        else:
+            yield name, values
+        entry.close({})
+
+
+def _deployment(entry: Members, credentials: dict[str, dict[str, Value]], notes: Notes) -> Deployment | None:
+    public, told, info = entry.text("model_name"), entry.take("litellm_params"), entry.inner("model_info")
+    if public is None or not isinstance(told, dict):
+        notes.leave(entry.path, "should have model_name and litellm_params")
+        info.close(reasons.MODEL_INFO)
+        return None
+    name = told.get("litellm_credential_name")
+    if isinstance(name, str) and name in credentials:
+        told = {
+            **credentials[name],
+            **{key: one for key, one in told.items() if key != "litellm_credential_name"},
+        }
+    params = Members(told, entry.at("litellm_params"), notes)
+    deployment = _read(entry.path, public, params, info, notes)
+    if deployment is None:  # one reason is enough
+        return None
+    params.close(reasons.DEPLOYMENT)
+    info.close(reasons.MODEL_INFO)
+    return deployment
+
+
+def _read(path: str, public: str, params: Members, info: Members, notes: Notes) -> Deployment | None:
+    asked = _asked(params, notes)
+    mode = info.text("mode") or params.text("mode") or "chat"
+    if asked is None:
+        return None
+    provider, upstream = asked
+    if mode not in ("chat", "responses"):
+        notes.leave(path, f"is for {_word(mode)}: only the three generating protocols are served")
+        return None
+    pattern = _pattern(public, upstream)
+    if isinstance(pattern, str):
+        notes.leave(path, pattern)
+        return None
+    speaks_responses = mode == "responses" or upstream.startswith("responses/")
+    protocol = (
+        Protocol.RESPONSES if speaks_responses and provider.protocol is Protocol.CHAT else provider.protocol
+    )
+    upstream = upstream.removeprefix("responses/")
+    address = address_of(provider, protocol, upstream, params, notes)
+    if address is None:
+        return None
+    stream, whole = params.number("stream_timeout"), params.number("timeout")
+    return Deployment(
+        path=path,
+        public=public,
+        upstream="*" if public.endswith("*") else upstream,
+        address=address,
+        headers=(*address.headers, *_headers(params, notes)),
+        order=_order(params, info),
+        weights=_weights(params, notes),
+        first_event_timeout=stream or whole,
+        idle_timeout=whole,
+        max_output_tokens=_limit(params, info, protocol, notes),
+        pricing=pricing((params, info), notes),
+    )
+
+
+def _asked(params: Members, notes: Notes) -> tuple[Provider, str] | None:
+    """The provider and its own name of the model."""
+    model, told = params.text("model"), params.text("custom_llm_provider")
+    if model is None:
+        notes.leave(params.at("model"), "is missing")
+        return None
+    if model == "*" and told is None:
+        notes.leave(params.path, "stands for every model of every provider: list those that you use")
+        return None
+    first, slash, rest = model.partition("/")
+    if told is not None:
+        name, upstream = told, rest if first == told else model
+    elif slash and (first in PROVIDERS or first in ELSEWHERE):
+        name, upstream = first, rest
+    elif slash:
+        notes.leave(params.path, f"the provider {_word(first)} is not known here: use openai/ with api_base")
+        return None
+    else:
+        name, upstream = ("anthropic" if model.startswith("claude") else "openai"), model
+    provider = PROVIDERS.get(name)
+    if provider is None:
+        why = ELSEWHERE.get(name, "is not known here: use openai/ with api_base")
+        notes.leave(params.path, f"the provider {_word(name)} {why}")
+        return None
+    return provider, upstream
+
+
+def _pattern(public: str, upstream: str) -> str | None:
+    """Why a pattern cannot be carried; None where it can, or where there is none."""
+    if "*" not in public and "*" not in upstream:
+        return None
+    if "*" in public[:-1] or "*" in upstream[:-1]:
+        return 'a "*" stands elsewhere than at the end of the name'
+    if public != upstream:
+        return (
+            "a pattern passes the caller's whole name on, and the upstream has another: list the models,"
+            " or use one pattern for both"
+        )
+    return None
+
+
+def _headers(params: Members, notes: Notes) -> Iterator[tuple[str, str]]:
+    """Headers of the operator's; a value that may be a credential is read from the environment."""
+    organization = params.take("organization")
+    if isinstance(organization, str) and organization:
+        yield "openai-organization", _public(organization)
+    elif organization is not None:
+        notes.leave(params.at("organization"), "make a channel for each organization")
+    for member in ("extra_headers", "headers", "default_headers"):
+        inner = params.inner(member)
+        for name in inner.names():
+            value = inner.text(name)
+            if value is None:
+                continue
+            if name.lower() in _OF_THE_CONNECTION or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
+                notes.leave(inner.at(name), "is a header that the gateway sets itself, or none at all")
+            elif value.startswith("os.environ/") or _may_be_secret(name, value):
+                yield name.lower(), notes.secret(value, inner.at(name), ("header", name))
+            else:
+                yield name.lower(), value
+
+
+def _may_be_secret(name: str, value: str) -> bool:
+    if name.lower() in _HARMLESS:
+        return False
+    return bool(_SECRET_NAME.search(name)) or (len(value) >= _TOO_LONG_FOR_PLAIN and " " not in value)
+
+
+def _public(value: str) -> str:
+    return f"env:{value.removeprefix('os.environ/')}" if value.startswith("os.environ/") else value
+
+
+def _order(params: Members, info: Members) -> int | None:
+    told, known = params.number("order"), info.number("order")
+    order = known if told is None else told
+    return None if order is None else min(int(order), _LAST_ORDER)
+
+
+def _weights(params: Members, notes: Notes) -> tuple[Decimal | None, ...]:
+    for name in ("rpm", "tpm"):
+        if name in params:
+            notes.change(params.at(name), "is a weight here and no limit: limits belong to keys and accounts")
+    return tuple(params.number(name) for name in ("weight", "rpm", "tpm"))
+
+
+def _limit(params: Members, info: Members, protocol: Protocol, notes: Notes) -> int | None:
+    told, known = params.number("max_tokens"), info.number("max_output_tokens")
+    if protocol is Protocol.MESSAGES:
+        limit = told or known
+        return int(limit) if limit and limit >= 1 else None
+    if told is not None:
+        notes.leave(params.at("max_tokens"), "the gateway adds no limit where the protocol demands none")
+    return None
+
+
+def _word(text: str) -> str:
+    """A word of the source that is no secret, shortened."""
+    return repr(text[:40])
