@@ -19,7 +19,7 @@ from tidegate.admin.openapi_parts import (
 )
 from tidegate.admin.overview_parameters import GROUPS
 from tidegate.storage.pages import OUTCOMES, PROTOCOLS
-from tidegate.storage.tally import TOKENS
+from tidegate.storage.sums import TOKENS
 
 _RANGE = (
     query("since", TIME, "Only requests that began then or later."),

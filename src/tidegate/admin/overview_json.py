@@ -5,7 +5,8 @@ from tidegate.ledger.money import usd
 from tidegate.storage.figures import KeyUse
 from tidegate.storage.overview import Group, Overview, Question
 from tidegate.storage.pages import OUTCOMES
-from tidegate.storage.tally import COUNTS, TOKENS, Sums, bins, percentile, requests_in
+from tidegate.storage.sums import COUNTS, TOKENS
+from tidegate.storage.tally import Sums, bins, percentile, requests_in
 
 Json = dict[str, object]
 

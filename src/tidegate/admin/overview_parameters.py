@@ -32,4 +32,4 @@ def read_question(query: Iterable[tuple[str, str]], now: float) -> Question:
     for name, value in wanted.items():
         if not storable(value):
             raise wrong(name, "is no text that a name can be")
-    return msgspec.convert({"span": span_of(begin, until), "group_by": group_by, **wanted}, Question)
+    return msgspec.convert({"span": span_of(begin, until, now), "group_by": group_by, **wanted}, Question)

@@ -193,6 +193,7 @@ class Storage:
                     await task
         await self.live.close()
         await asyncio.to_thread(self.contents.close, min(patience, _LAST_CONTENTS))
+        await self.figures.close()
         gone = self._writer.do(partial(leave, owner=self._owner.id))
         await self._writer.close(patience)
         if self._writer.spooled == 0 and gone.done() and gone.exception() is None and gone.result():

@@ -72,7 +72,8 @@ class Booking:
     def __init__(self, statements: Statements, at: int) -> None:
         self.statements = statements
         self.purses: dict[str, Purse] = {}
-        self._at = at
+        self.at = at
+        """Now, in microseconds since 1970."""
         self._postings: list[tuple[object, ...]] = []
         self._spending = Spending(statements)
 
@@ -139,7 +140,7 @@ class Booking:
         A `held` of nothing charges what was never held.
         """
         # Never before its hold, whatever the clock did: what is counted since a moment then has both.
-        at = max(self._at, held.at)
+        at = max(self.at, held.at)
         self._post(held, settlement_postings(held.amount, cost), at)
         charged = chargeable(cost)
         if not charged and not held.amount:
@@ -157,7 +158,7 @@ class Booking:
 
     def _counts_in(self, held: Held) -> tuple[str, str]:
         """The day and month that a request counts in: those of its hold posting, if it has one."""
-        return names_of((held.at if held.amount or held.ended else max(self._at, held.at)) / MICROSECONDS)
+        return names_of((held.at if held.amount or held.ended else max(self.at, held.at)) / MICROSECONDS)
 
     def balance(self, account: str) -> Balance:
         """What a locked account has now."""
@@ -174,7 +175,7 @@ class Booking:
             movement.source,
             movement.target,
             movement.amount,
-            self._at,
+            self.at,
             note,
         )
         tail = "ON CONFLICT (reference, kind, source) DO NOTHING"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from sqlalchemy import Connection, Engine
+from sqlalchemy import ColumnElement, Connection, Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tidegate.storage import postgresql, sqlite
@@ -23,10 +23,12 @@ __all__ = [
     "deletes",
     "inserts",
     "interrupter",
+    "off_index",
     "passes",
     "patiently",
     "raised_by_driver",
     "reason",
+    "running_transactions",
     "together",
     "wording",
 ]
@@ -141,6 +143,21 @@ def wording(engine: Engine) -> Wording:
     if engine.dialect.name == "sqlite":
         return Wording("?", "", asks_a_server=False)  # the transaction holds the one write lock already
     return Wording("%s", " FOR UPDATE", asks_a_server=True)
+
+
+def off_index(column: ColumnElement[str]) -> ColumnElement[str]:
+    """A text as it is, but found by no index. SQLite keeps no statistics and may choose a bad one."""
+    return column.concat("")
+
+
+def running_transactions(connection: Connection) -> tuple[int, int] | None:
+    """In a reader's snapshot: all below the first number are over, all from the second on begin later.
+
+    None: there is one writer at a time, so rows appear in the order of their numbers.
+    """
+    if connection.dialect.name == "sqlite":
+        return None
+    return postgresql.running_transactions(connection)
 
 
 def inserts(

@@ -3,20 +3,26 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import Connection, func, literal, select, union_all
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.core.failure import Failure, Kind, TidegateError
-from tidegate.ledger.periods import Period, period_of
+from tidegate.ledger.periods import DAY, Period, period_of
 from tidegate.storage.database import Database, reason
+from tidegate.storage.figure_keeper import FigureKeeper
 from tidegate.storage.overview import Overview, Question, read_overview
 from tidegate.storage.rows import MICROSECONDS
-from tidegate.storage.schema import requests
+from tidegate.storage.schema import figure_buckets, figure_combinations, requests
+from tidegate.storage.sums import SUMS
+from tidegate.storage.tally import DIMENSIONS
+from tidegate.storage.uncounted import uncounted
 
 _AT_ONCE = 100
+_KEY = DIMENSIONS.index("key")
+_COST = SUMS.index("cost")
 _Answer = TypeVar("_Answer")
 
 
@@ -35,6 +41,20 @@ class FiguresReader:
         self._database = database
         self._threads = threads
         self._clock = clock
+        self._keeper = FigureKeeper(database, clock)
+        self._keeping: asyncio.Task[NoReturn] | None = None
+
+    def keep(self) -> None:
+        """Add up requests in the background from now on; until then every answer is made of all rows."""
+        if self._keeping is None:
+            self._keeping = asyncio.create_task(self._keeper.run())
+
+    async def close(self) -> None:
+        """Add up no more."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.wait([self._keeping])
+        self._keeper.close()
 
     async def overview(self, question: Question) -> Overview:
         """As `read_overview`."""
@@ -66,15 +86,33 @@ def read_keys(connection: Connection, names: Sequence[str], now: float) -> dict[
             for name in names[start : start + _AT_ONCE]
         ]
         used |= {name: at / MICROSECONDS for name, at in connection.execute(union_all(*newest)) if at}
-    today, month = (_spent(connection, period_of(now, period)) for period in ("day", "month"))
-    return {name: KeyUse(used.get(name), today.get(name, 0), month.get(name, 0)) for name in names}
+    today, month = (period_of(now, period) for period in ("day", "month"))
+    spent = _spent(connection, month)
+    return {
+        name: KeyUse(
+            used.get(name),
+            sum(cost for at, cost in spent.get(name, ()) if today.start <= at < today.end),
+            sum(cost for _, cost in spent.get(name, ())),
+        )
+        for name in names
+    }
 
 
-def _spent(connection: Connection, period: Period) -> dict[str, int]:
-    began = requests.c.created_at
+def _spent(connection: Connection, period: Period) -> dict[str, list[tuple[int, int]]]:
+    """What each key spent on the days of a period, some days in several parts."""
+    recent = uncounted(connection, DAY)
+    buckets, names = figure_buckets.c, figure_combinations.c
     query = (
-        select(requests.c.key, func.sum(requests.c.cost))
-        .where(began >= period.start * MICROSECONDS, began < period.end * MICROSECONDS)
-        .group_by(requests.c.key)
+        select(names.key, buckets.at, func.sum(buckets.cost))
+        .join_from(figure_buckets, figure_combinations, buckets.combination == names.number)
+        .where(buckets.seconds == DAY, buckets.at >= period.start, buckets.at < period.end)
+        .group_by(names.key, buckets.at)
     )
-    return {str(key): int(cost) for key, cost in connection.execute(query) if key is not None}
+    found: dict[str, list[tuple[int, int]]] = {}
+    for key, at, cost in connection.execute(query):
+        found.setdefault(key, []).append((at, int(cost)))
+    for (at, combination), sums in recent.sums.items():
+        key = combination[_KEY]
+        if key is not None and period.start <= at < period.end:
+            found.setdefault(str(key), []).append((at, sums[_COST]))
+    return found

@@ -4,16 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Select, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, literal_column, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage import rows
-from tidegate.storage.database import Database, DatabaseUnusable, reason
+from tidegate.storage.database import Database, DatabaseUnusable, off_index, reason
 from tidegate.storage.pages import (
     EQUAL,
     REQUEST_ID_PREFIX,
@@ -26,8 +27,12 @@ from tidegate.storage.pages import (
     write_cursor,
 )
 from tidegate.storage.schema import requests
+from tidegate.storage.whereabouts import guided_rows, in_time, needs_guide, newest_first
 
 _COLUMNS = [requests.c[name] for name in rows.COLUMNS]
+_LAST_LETTERS = "z" * 64
+_TELLING = len(REQUEST_ID_PREFIX) + 7
+"""Letters of an id that few others begin with: those of about a minute."""
 
 _Answer = TypeVar("_Answer")
 
@@ -37,12 +42,11 @@ def select_page(connection: Connection, filters: Filters, limit: int, before: st
     if not all(storable(wanted) for wanted in msgspec.structs.astuple(filters) if isinstance(wanted, str)):
         return Page((), None)
     query = _filtered(select(*_COLUMNS), filters)
-    if before is not None:
-        place = _position(connection, before)
-        query = query.where(tuple_(requests.c.created_at, requests.c.id) < tuple_(place.created_at, place.id))
+    place = None if before is None else _position(connection, before)
     # One more than wanted tells whether another page follows.
-    query = query.order_by(requests.c.created_at.desc(), requests.c.id.desc()).limit(limit + 1)
-    found = connection.execute(query).all()
+    guided = guided_rows(connection, query, filters, place, limit + 1) if needs_guide(filters) else None
+    whole = newest_first(in_time(query, filters, place)).limit(limit + 1)
+    found = connection.execute(whole).all() if guided is None else guided
     shown = found[:limit]
     more = len(found) > limit > 0
     return Page(tuple(rows.decode(row) for row in shown), _cursor(shown[-1]) if more else None)
@@ -74,25 +78,30 @@ def numbers_since(connection: Connection, number: int, missing: Collection[int],
 
 def select_numbers(connection: Connection, numbers: Sequence[int], filters: Filters) -> list[RequestRecord]:
     """The rows of these numbers that pass the filters, in the order of the numbers."""
-    query = _filtered(select(*_COLUMNS).where(requests.c.seq.in_(numbers)), filters)
+    query = in_time(_filtered(select(*_COLUMNS), filters), filters, None).where(requests.c.seq.in_(numbers))
     return [rows.decode(row) for row in connection.execute(query.order_by(requests.c.seq))]
 
 
 def _filtered(query: Select[Any], filters: Filters) -> Select[Any]:
-    for name in EQUAL:
-        wanted = getattr(filters, name)
-        if wanted is not None:
-            query = query.where(requests.c[name] == wanted)
-    if filters.since is not None:
-        query = query.where(requests.c.created_at >= filters.since)
-    if filters.until is not None:
-        query = query.where(requests.c.created_at < filters.until)
+    """Only rows that fit all filters but those of time."""
+    equal = [(name, getattr(filters, name)) for name in EQUAL]
+    query = query.where(*(requests.c[name] == wanted for name, wanted in equal if wanted is not None))
     if filters.id is not None:
-        query = query.where(requests.c.id.startswith(filters.id, autoescape=True))
+        query = query.where(*_begins(filters.id))
     if filters.outcome not in (None, "completed"):
         # Says what the filter implies: without it the partial index would not be used.
         query = query.where(requests.c.outcome != "completed")
+    if filters.status not in (None, HTTPStatus.OK):
+        query = query.where(requests.c.status != literal_column("200"))
     return query
+
+
+def _begins(text: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    identifier: ColumnElement[str] = requests.c.id
+    if len(text) < _TELLING:
+        # So many begin so that they are found sooner among the newest rows than by sorting all of them.
+        identifier = off_index(identifier)
+    return identifier >= text, identifier < text + _LAST_LETTERS
 
 
 def _position(connection: Connection, before: str) -> Position:

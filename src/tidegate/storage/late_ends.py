@@ -1,7 +1,7 @@
 """Books what a process that was cut off knows better than those who ended its requests for it."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -11,10 +11,13 @@ from tidegate.ledger.entries import LATE
 from tidegate.ledger.money import usd
 from tidegate.storage import rows
 from tidegate.storage.booking import Booking, Held
+from tidegate.storage.counting import correct
 from tidegate.storage.statements import Statements, among
+from tidegate.storage.tally import COLUMNS
 
 log = logging.getLogger("tidegate.storage")
 
+_COUNTED = ", ".join(f'"{name}"' for name in COLUMNS)
 _NAMES = ", ".join(f'"{name}" = {{mark}}' for name in rows.COLUMNS)
 
 
@@ -54,7 +57,8 @@ def book_late_ends(booking: Booking, records: Sequence[RequestRecord]) -> None:
             usd(difference),
         )
         _book(booking, record, late[record.id], difference)
-        _replace(booking.statements, record, max(charged[record.id], chargeable(record.cost)))
+        cost = max(charged[record.id], chargeable(record.cost))
+        _replace(booking.statements, record, cost, booking.at)
 
 
 def _book(booking: Booking, record: RequestRecord, held: Held | None, difference: int) -> None:
@@ -108,8 +112,13 @@ def _paid_back(statements: Statements, ids: Sequence[str]) -> dict[str, int]:
     return {identifier: int(amount) for identifier, amount in statements.rows(text, ids)}
 
 
-def _replace(statements: Statements, record: RequestRecord, cost: int) -> None:
+def _replace(statements: Statements, record: RequestRecord, cost: int, at: int) -> None:
+    """Put another row in the place of the one that is there; `at` is now in microseconds."""
     mark = statements.wording.mark
-    values: Iterable[object] = rows.encode(replace(record, cost=cost))
+    values = rows.encode(replace(record, cost=cost))
+    known = f"SELECT seq, {_COUNTED} FROM requests WHERE id = {mark}"  # noqa: S608 (our own names)
+    [(number, *old)] = statements.rows(known, [record.id])
     text = f"UPDATE requests SET {_NAMES.format(mark=mark)} WHERE id = {mark}"  # noqa: S608 (our own names)
     statements.run(text, [*values, record.id])
+    new = dict(zip(rows.COLUMNS, values, strict=True))
+    correct(statements, number, old, [new[name] for name in COLUMNS], at / rows.MICROSECONDS)

@@ -1,22 +1,24 @@
 """Adds up what the journal holds of a range of time."""
 
-from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Integer, Select, func, literal, select
 
-from tidegate.storage.rows import MICROSECONDS
-from tidegate.storage.schema import intents, requests
-from tidegate.storage.spans import Span
-from tidegate.storage.tally import COLUMNS, DIMENSIONS, Combination, Sums, add, nothing, requests_in, tally
+from tidegate.storage.schema import figure_buckets, figure_combinations, intents
+from tidegate.storage.spans import Span, Tile, tiles
+from tidegate.storage.sums import SUMS
+from tidegate.storage.tally import DIMENSIONS, Combination, Sums, add, nothing, requests_in
+from tidegate.storage.uncounted import uncounted
 
 GROUPS = 50
 """Groups told one by one."""
 
 Dimension: TypeAlias = Literal["model", "channel", "key", "account", "protocol"]
 
-_COLUMNS = [requests.c[name] for name in COLUMNS]
+_BUCKETS = figure_buckets.c
+_SUMS = [func.sum(_BUCKETS[name]) for name in SUMS]
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -51,25 +53,49 @@ class Overview(Struct, frozen=True, kw_only=True):
 
 
 def read_overview(connection: Connection, question: Question) -> Overview:
-    """The answer, all of it as of one moment."""
+    """The answer, all of it as of one moment: what the buckets count, and the rows that they do not."""
     span = question.span
-    query = select(*_COLUMNS).where(
-        requests.c.created_at >= span.since * MICROSECONDS, requests.c.created_at < span.until * MICROSECONDS
-    )
-    found = tally(connection.execute(query), span.bucket)
-    parts = [(at, one, sums) for (at, one), sums in found.items() if _passes(one, question)]
+    recent = uncounted(connection, span.bucket)
+    new = [
+        (at, combination, sums)
+        for (at, combination), sums in recent.sums.items()
+        if span.since <= at < span.until and _passes(combination, question)
+    ]
     series = {at: nothing() for at in span.starts}
+    for at, *sums in connection.execute(_series(question)):
+        add(series[at], list(map(int, sums)))
     totals = nothing()
-    for at, _, sums in parts:
+    for at, _, sums in new:
         add(series[at], sums)
+    for sums in series.values():
         add(totals, sums)
     return Overview(
         totals=totals,
         series=tuple(series.items()),
-        groups=_groups(((one, sums) for _, one, sums in parts), question.group_by),
+        groups=_groups(connection, question, [(combination, sums) for _, combination, sums in new]),
         open_requests=connection.execute(select(func.count()).select_from(intents)).scalar_one(),
-        uncounted_rows=0,
+        uncounted_rows=recent.left_out,
     )
+
+
+def _within(question: Question, tile: Tile) -> ColumnElement[bool]:
+    """The buckets of the tile that are asked for."""
+    place = (
+        (_BUCKETS.seconds == tile.level.seconds) & (_BUCKETS.at >= tile.since) & (_BUCKETS.at < tile.until)
+    )
+    wanted = [(name, getattr(question, name)) for name in get_args(Dimension)]
+    fitting = [figure_combinations.c[name] == value for name, value in wanted if value is not None]
+    if not fitting:
+        return place
+    return place & _BUCKETS.combination.in_(select(figure_combinations.c.number).where(*fitting))
+
+
+def _series(question: Question) -> Select[*tuple[Any, ...]]:
+    span, at = question.span, cast("ColumnElement[int]", _BUCKETS.at)
+    if span.bucket != span.level.seconds:
+        at = at - at % literal(span.bucket, Integer)
+    whole = Tile(span.level, span.since, span.until)
+    return select(at, *_SUMS).where(_within(question, whole)).group_by(at)
 
 
 def _passes(combination: Combination, question: Question) -> bool:
@@ -80,14 +106,28 @@ def _passes(combination: Combination, question: Question) -> bool:
     return True
 
 
-def _groups(parts: Iterable[tuple[Combination, Sums]], dimension: Dimension | None) -> tuple[Group, ...]:
+def _groups(
+    connection: Connection, question: Question, new: Sequence[tuple[Combination, Sums]]
+) -> tuple[Group, ...]:
+    dimension = question.group_by
     if dimension is None:
         return ()
-    place = DIMENSIONS.index(dimension)
+    name = figure_combinations.c[dimension]
+    joined = figure_buckets.join(figure_combinations, _BUCKETS.combination == figure_combinations.c.number)
     found: dict[str | None, Sums] = {}
-    for combination, sums in parts:
+    for tile in tiles(question.span):
+        query = select(name, *_SUMS).select_from(joined).where(_within(question, tile)).group_by(name)
+        for value, *sums in connection.execute(query):
+            add(found.setdefault(value, nothing()), list(map(int, sums)))
+    place = DIMENSIONS.index(dimension)
+    for combination, more in new:
         value = combination[place]
-        add(found.setdefault(None if value is None else str(value), nothing()), sums)
+        add(found.setdefault(None if value is None else str(value), nothing()), more)
+    return _ordered(found)
+
+
+def _ordered(found: Mapping[str | None, Sums]) -> tuple[Group, ...]:
+    """The largest, and what all others come to."""
     ordered = sorted(found.items(), key=lambda one: (-requests_in(one[1]), one[0] or ""))
     groups = [Group("none" if name is None else "name", name, sums) for name, sums in ordered[:GROUPS]]
     if len(ordered) > GROUPS:

@@ -38,6 +38,11 @@ _DEFAULTS: dict[str, object] = {
     "tcp_user_timeout": round(STATEMENT_SECONDS * 1000),
 }
 
+_RUNNING = text(
+    "SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text),"
+    " CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text)"
+)
+
 _to_json = msgspec.json.Encoder().encode
 
 
@@ -152,6 +157,12 @@ def _insert(table: str, columns: tuple[str, ...], tail: str) -> str:
         f"INSERT INTO {table} ({names}) SELECT {names}"  # noqa: S608 (only our own names)
         f" FROM json_to_recordset(%s::json) AS given ({types}) {tail}"
     )
+
+
+def running_transactions(connection: Connection) -> tuple[int, int]:
+    """In the transaction's snapshot: all below the first are over, all from the second on come later."""
+    oldest, upcoming = connection.execute(_RUNNING).one()
+    return int(oldest), int(upcoming)
 
 
 def deletes(table: str, ids: Sequence[str]) -> tuple[str, tuple[object, ...]]:

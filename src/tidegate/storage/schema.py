@@ -18,7 +18,9 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0008"
+from tidegate.storage.sums import SUMS
+
+HEAD = "0009"
 """The newest migration. Known here so that a start with nothing to migrate does not load Alembic."""
 
 metadata = MetaData()
@@ -75,6 +77,14 @@ requests = Table(
         "id",
         sqlite_where=text("outcome <> 'completed'"),
         postgresql_where=text("outcome <> 'completed'"),
+    ),
+    Index(
+        "requests_status",
+        "status",
+        "created_at",
+        "id",
+        sqlite_where=text("status <> 200"),
+        postgresql_where=text("status <> 200"),
     ),
     sqlite_autoincrement=True,
 )
@@ -262,4 +272,40 @@ contents = Table(
     Column("answer_bytes", BigInteger, nullable=False),
     Column("answer_truncated", Boolean, nullable=False),
     Index("contents_captured", "captured_at"),
+)
+
+# Names that occur together in requests, each such combination once: the buckets then have one number for it.
+figure_combinations = Table(
+    "figure_combinations",
+    metadata,
+    Column("number", _ROW_NUMBER, primary_key=True, autoincrement=True),
+    Column("digest", Text, nullable=False),  # of the names, which may be longer than an index takes
+    Column("model", Text),
+    Column("channel", Text),
+    Column("key", Text),
+    Column("account", Text),
+    Column("protocol", Text, nullable=False),
+    Column("stream", Boolean, nullable=False),
+    Index("figure_combinations_digest", "digest", unique=True),
+    sqlite_autoincrement=True,
+)
+
+# Sums of the requests that began in the `seconds` from `at` on.
+figure_buckets = Table(
+    "figure_buckets",
+    metadata,
+    Column("seconds", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),  # Unix seconds
+    Column("combination", BigInteger, nullable=False),
+    *(Column(name, BigInteger, nullable=False) for name in SUMS),
+    PrimaryKeyConstraint("seconds", "at", "combination"),
+    sqlite_with_rowid=False,
+)
+
+# One row: which of the requests the buckets count. Whoever changes buckets raises the version with them.
+figure_progress = Table(
+    "figure_progress",
+    metadata,
+    Column("version", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),  # JSON
 )

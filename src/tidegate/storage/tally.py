@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tidegate.storage.pages import OUTCOMES
 from tidegate.storage.rows import MICROSECONDS
+from tidegate.storage.sums import BINS_AN_OCTAVE, COUNTS, EDGES, SHIFT, SUMS, TOKENS
 
 DIMENSIONS = ("model", "channel", "key", "account", "protocol", "stream")
 """What sums can be told apart by."""
@@ -27,28 +28,13 @@ COLUMNS = (
 )
 """What is read of a row, in the order that `tally` expects."""
 
-TOKENS = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
-COUNTS = (*OUTCOMES, *TOKENS, "cost", "attempts", "attempts_failed")
-
-BINS_AN_OCTAVE = 3
-_OCTAVES = 18
-EDGES = tuple(2 ** (step / BINS_AN_OCTAVE) for step in range(BINS_AN_OCTAVE * _OCTAVES + 1))
-"""Milliseconds, from 1 to 262,144: a first-token time falls below, between or beyond them."""
-
-_PAIRS = (len(EDGES) + 2) // 2
-_SHIFT = 31
-_LOW = (1 << _SHIFT) - 1
-BINS = tuple(f"first_{number:02}" for number in range(_PAIRS))
-"""Two bins share a number, so that half as many must be added up: the second counts in steps of 2**31.
-
-A bin of any sum may count 2,147,483,647 requests.
-"""
-
-SUMS = (*COUNTS, *BINS)
-
 _MOST_TOKENS = 10**12
 _MOST_COST = 10**16
 """What a single row counts at most, so that sums stay within 64 bits whatever an upstream claims."""
+LONGEST_NAME = 256
+"""Letters of a model's name that are told apart: a caller may ask for anything."""
+
+_LOW = (1 << SHIFT) - 1
 
 Combination: TypeAlias = tuple[str | None, str | None, str | None, str | None, str, bool]
 """One value for each of DIMENSIONS."""
@@ -58,6 +44,8 @@ Tally: TypeAlias = dict[tuple[int, Combination], Sums]
 """By the beginning of a bucket (Unix seconds) and combination."""
 
 _OUTCOME = {outcome: number for number, outcome in enumerate(OUTCOMES)}
+_UNKNOWN = OUTCOMES.index("failed")
+"""Where an outcome counts that only a later version knows."""
 _INPUT, _CACHE_READ, _CACHE_WRITE, _OUTPUT = (COUNTS.index(name) for name in TOKENS)
 _COST, _ATTEMPTS, _FAILED = (COUNTS.index(name) for name in ("cost", "attempts", "attempts_failed"))
 _FIRST_BIN = len(COUNTS)
@@ -86,18 +74,20 @@ def tally(rows: Iterable[Sequence[Any]], seconds: int) -> Tally:
     length = seconds * MICROSECONDS
     for row in rows:
         created_at, model, channel, key, account, protocol, stream, outcome, first, *tokens, cost, tried = row
+        if model is not None and len(model) > LONGEST_NAME:
+            model = model[:LONGEST_NAME]
         at = created_at // length * seconds
         place = (at, (model, channel, key, account, protocol, bool(stream)))
         sums = found.get(place)
         if sums is None:
             sums = found[place] = nothing()
-        sums[_OUTCOME[outcome]] += 1
+        sums[_OUTCOME.get(outcome, _UNKNOWN)] += 1
         for number, count in enumerate(tokens, _INPUT):
             sums[number] += min(count, _MOST_TOKENS)
         sums[_COST] += min(cost, _MOST_COST)
         if first is not None:
             one = bin_of(first)
-            sums[_FIRST_BIN + (one >> 1)] += 1 << _SHIFT if one & 1 else 1
+            sums[_FIRST_BIN + (one >> 1)] += 1 << SHIFT if one & 1 else 1
         for attempt in _to_attempts(tried):
             there = sums
             if attempt.channel != channel:
@@ -105,6 +95,14 @@ def tally(rows: Iterable[Sequence[Any]], seconds: int) -> Tally:
                 there = found.setdefault(elsewhere, nothing())
             there[_ATTEMPTS] += 1
             there[_FAILED] += attempt.outcome == "failed"
+    return found
+
+
+def difference(more: Tally, less: Tally) -> Tally:
+    """What must be added to the one to have the other."""
+    found = {place: list(sums) for place, sums in more.items()}
+    for place, sums in less.items():
+        add(found.setdefault(place, nothing()), [-count for count in sums])
     return found
 
 
@@ -135,7 +133,7 @@ def bin_of(milliseconds: float) -> int:
 
 def bins(sums: Sequence[int]) -> list[int]:
     """How many requests each bin counts."""
-    return [count for pair in sums[_FIRST_BIN:] for count in (pair & _LOW, pair >> _SHIFT)]
+    return [count for pair in sums[_FIRST_BIN:] for count in (pair & _LOW, pair >> SHIFT)]
 
 
 def percentile(counts: Sequence[int], part: float) -> float | None:

@@ -75,6 +75,7 @@ async def open_admin_site(
     if token is None:
         return None
     parts.storage.audit.retention = config.admin.audit_retention
+    parts.storage.figures.keep()
     gate = Gatekeeper(
         Operators(_tokens(token, config.admin)),
         Sessions(parts.storage.sessions, SessionIds(secret), _lifetimes(config.admin)),

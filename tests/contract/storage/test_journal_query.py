@@ -144,7 +144,7 @@ def plan(database: Database, query: Callable[[Connection], object]) -> str:
         (Filters(key="a"), "requests_key"),
         (Filters(account="x"), "requests_account"),
         (Filters(outcome="failed"), "requests_trouble"),
-        (Filters(model="sonnet"), "requests_created"),
+        (Filters(model="sonnet"), "figure_buckets"),
     ],
 )
 async def test_no_question_sorts_or_walks_all_rows(database: Database, filters: Filters, index: str) -> None:

@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 import pytest
 from tests.unit.storage.records import RECORD, record
 
@@ -5,12 +7,14 @@ from tidegate.exchange.ports import RequestRecord
 from tidegate.storage.database import Database
 from tidegate.storage.figures import read_keys
 from tidegate.storage.items import REQUESTS
+from tidegate.storage.migrate import bring_up_to_date
 from tidegate.storage.overview import GROUPS, Overview, Question, read_overview
 from tidegate.storage.spans import span_of
-from tidegate.storage.tally import COUNTS, requests_in
+from tidegate.storage.sums import COUNTS
+from tidegate.storage.tally import requests_in
 from tidegate.storage.writer import Writer
 
-HOUR = span_of(RECORD.created_at, RECORD.created_at + 3_600)
+HOUR = span_of(RECORD.created_at, RECORD.created_at + 3_600, RECORD.created_at)
 
 ROWS = [
     record(1, key="a", account="x", model="sonnet", channel="one", protocol="chat", cost=1),
@@ -21,6 +25,15 @@ ROWS = [
     ),
     record(9_000, key="a", cost=4_000),
 ]
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """With the patience that it has in the gateway."""
+    opened = Database(url)
+    bring_up_to_date(opened)
+    yield opened
+    opened.close()
 
 
 async def fill(writer: Writer, rows: list[RequestRecord]) -> None:

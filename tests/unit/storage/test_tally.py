@@ -11,18 +11,8 @@ from tests.unit.storage.records import ATTEMPT, record
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage import rows
 from tidegate.storage.pages import OUTCOMES
-from tidegate.storage.tally import (
-    COLUMNS,
-    COUNTS,
-    EDGES,
-    Sums,
-    Tally,
-    bin_of,
-    bins,
-    percentile,
-    requests_in,
-    tally,
-)
+from tidegate.storage.sums import COUNTS, EDGES
+from tidegate.storage.tally import COLUMNS, Sums, Tally, bin_of, bins, percentile, requests_in, tally
 
 
 def row(record: RequestRecord) -> list[object]:
