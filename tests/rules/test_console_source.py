@@ -69,6 +69,21 @@ def test_the_page_has_nothing_inline_and_names_files_that_are_there() -> None:
         assert f'"/console/style/{style.name}"' in index, f"{style.name} is not used"
 
 
+def test_what_every_page_needs_is_fetched_at_once() -> None:
+    """Without the links each module is found only when the one that imports it is there."""
+    index = (STATIC / "index.html").read_text(encoding="utf-8")
+    needed: set[Path] = set()
+    left = [STATIC / "app.js"]
+    while left:
+        path = left.pop()
+        if path not in needed:
+            needed.add(path)
+            found = re.findall(r"""from\s*['"](\.[^'"]+)['"]""", _code(path))
+            left += [(path.parent / name).resolve() for name in found]
+    told = re.findall(r'rel="modulepreload" href="/console/([^"]+)"', index)
+    assert sorted(told) == sorted(_named(path) for path in needed if path.name != "app.js")
+
+
 def test_each_library_has_its_licence_beside_it() -> None:
     told = (STATIC / "vendor" / "README.txt").read_text(encoding="utf-8")
     for path in (STATIC / "vendor").iterdir():

@@ -1,7 +1,7 @@
 /** Charts over time, with a legend that hides series, a tooltip, and the same figures as a table. */
 
 import { NOTHING } from '../format.js';
-import { useWords } from '../i18n.js';
+import { language, useWords } from '../i18n.js';
 import { useStore } from '../store.js';
 import { shownTheme } from '../theme.js';
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../view.js';
@@ -89,12 +89,13 @@ function Drawing({ title, at, step, series, kind, format, tick, onRange }) {
   const plot = useRef(null);
   const latest = useRef({});
   const theme = useStore(shownTheme);
+  const tag = useStore(language);
   const [cursor, setCursor] = useState(null);
   const values = useMemo(() => (kind === 'bars' ? stacked(series) : series.map((one) => one.values)), [series, kind]);
   latest.current = { tick, onRange, setCursor };
 
   // A plot is made anew only when what it is made of changes; new figures go into the one that is there.
-  const shape = `${kind} ${step} ${theme} ${series.map((one) => one.key + one.colour).join()}`;
+  const shape = `${kind} ${step} ${theme} ${tag} ${series.map((one) => one.key + one.colour).join()}`;
   useLayoutEffect(() => {
     const made = plotted({ box: box.current, height: HEIGHT, step, series, kind, values: [at, ...values], latest });
     plot.current = made;

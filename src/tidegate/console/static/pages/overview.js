@@ -64,7 +64,7 @@ function Figures({ figures, query, filters, groupBy, change }) {
   }
   return html`
     ${figures.uncounted_rows > 0 && html`<p class="note info"><${Icon} name="info" />${t('uncounted', { count: figures.uncounted_rows })}</p>`}
-    <${Tiles} figures=${figures} />
+    <${Tiles} ...${{ figures, query, filters }} />
     <${Charts} figures=${figures} onRange=${drag} />
     <${Groups} ...${{ figures, query, filters, groupBy, groupedBy, dimensions: DIMENSIONS, change }} />`;
 }

@@ -6,7 +6,7 @@ import { duration, exactMoney, roundMoney, short, whole } from '../format.js';
 import { useWords } from '../i18n.js';
 import { html, useMemo } from '../view.js';
 import { strings } from './overview.strings.js';
-import { TOKENS } from './overview_tiles.js';
+import { TOKENS } from './tokens.js';
 
 export function Charts({ figures, onRange }) {
   const t = useWords(strings);

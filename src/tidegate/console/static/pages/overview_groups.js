@@ -9,7 +9,7 @@ import { Section } from '../page.js';
 import { link } from '../router.js';
 import { html } from '../view.js';
 import { strings } from './overview.strings.js';
-import { TOKENS } from './overview_tiles.js';
+import { TOKENS } from './tokens.js';
 
 const VALUES = {
   name: (group) => group.name,
@@ -48,7 +48,11 @@ function columns(t, { query, filters, groupBy, rows }) {
     { key: 'name', title: t(groupBy), lead: true, sortable: true, cell: (group) => html`<${Label} ...${{ group, query, groupBy }} />` },
     number('requests', t('requests'), (group) => html`<span class="bar-cell">
       <span class="bar" aria-hidden="true" style=${{ width: `${(100 * group.requests) / most}%` }}></span>
-      <a href=${requestsLink(query, filters, groupBy, group)} title=${t('toRequests')}>${whole(group.requests)}</a></span>`),
+      ${
+        group.name === null
+          ? whole(group.requests)
+          : html`<a href=${requestsLink(query, { ...filters, [groupBy]: group.name })} title=${t('toRequests')}>${whole(group.requests)}</a>`
+      }</span>`),
     number('errors', t('errors'), (group) => share(group.failed + group.interrupted, group.requests), t('errorsHint')),
     ...(tried
       ? [
@@ -73,7 +77,8 @@ function Label({ group, query, groupBy }) {
   return html`<a href=${link('/', { ...query, [groupBy]: group.name })}><${Name}>${group.name}<//></a>`;
 }
 
-function requestsLink(query, filters, groupBy, group) {
+/** The list of requests for the range of the overview, with these filters. */
+export function requestsLink(query, filters) {
   const { range = query.since ? null : '1h', since, until } = query;
-  return link('/requests', { range, since, until, ...filters, ...(group.name === null ? {} : { [groupBy]: group.name }) });
+  return link('/requests', { range, since, until, ...filters });
 }

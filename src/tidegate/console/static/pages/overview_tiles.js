@@ -4,22 +4,17 @@ import { Swatch } from '../components/chart.js';
 import { duration, exactMoney, money, share, short, whole } from '../format.js';
 import { useWords } from '../i18n.js';
 import { html } from '../view.js';
+import { requestsLink } from './overview_groups.js';
 import { strings } from './overview.strings.js';
+import { TOKENS } from './tokens.js';
 
-/** The classes of tokens, with the colours of their chart. */
-export const TOKENS = [
-  ['input', 'input_tokens', '--c1'],
-  ['cache_read', 'cache_read_tokens', '--c6'],
-  ['cache_write', 'cache_write_tokens', '--c4'],
-  ['output', 'output_tokens', '--c2'],
-];
-
-export function Tiles({ figures }) {
+export function Tiles({ figures, query, filters }) {
   const t = useWords(strings);
   const { totals, since, until, as_of: now, open_requests: open } = figures;
   const minutes = Math.max(1, (Math.min(Date.parse(until), Date.parse(now)) - Date.parse(since)) / 60000);
   const failed = totals.failed + totals.interrupted;
   const first = totals.first_token_ms;
+  const leading = (outcome) => html`<a href=${requestsLink(query, { ...filters, outcome })}>${whole(totals[outcome])}</a>`;
   return html`<dl class="tiles">
     <${Tile} title=${t('requests')} value=${short(totals.requests)} exact=${whole(totals.requests)}
       text=${t('perMinute', { rate: short(totals.requests / minutes) })} />
@@ -27,7 +22,7 @@ export function Tiles({ figures }) {
     <${Tile} title=${t('cost')} value=${money(totals.cost)} exact=${exactMoney(totals.cost)}
       text=${totals.requests ? t('perRequest', { amount: money(Number(totals.cost) / totals.requests) }) : ''} />
     <${Tile} title=${t('errors')} hint=${t('errorsHint')} value=${share(failed, totals.requests)} tone=${failed ? 'bad' : ''}
-      text=${t('errorsText', { failed: totals.failed, interrupted: totals.interrupted })} />
+      text=${t.parts('errorsText', { failed: leading('failed'), interrupted: leading('interrupted') })} />
     <${Tile} title=${t('firstToken')} hint=${t('firstTokenHint')} value=${duration(first?.p50)}
       text=${t('p95', { value: duration(first?.p95) })} />
     <${Tile} title=${t('open')} hint=${t('openHint')} value=${whole(open)} text=${t('openText')} live=${open > 0} />

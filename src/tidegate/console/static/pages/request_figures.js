@@ -6,7 +6,7 @@ import { exactMoney, plain, share, whole } from '../format.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
 import { html } from '../view.js';
-import { TOKENS } from './overview_tiles.js';
+import { TOKENS } from './tokens.js';
 import { strings } from './request.strings.js';
 
 export function Usage({ row }) {

@@ -43,6 +43,7 @@ export default function Requests() {
   return html`
     <${PageHead} title=${t('title')} lead=${t('lead')} actions=${html`
       <${RangePicker} range=${range} any onChange=${(patch) => filter(patch)} />
+      <button type="button" class="button bare" aria-label=${t('refresh')} title=${t('refresh')} onClick=${page.reload}><${Icon} name="refresh" /></button>
       <button type="button" class="button" aria-pressed=${live ? 'true' : 'false'} disabled=${!canLive}
           title=${canLive ? t('liveHint') : t('liveOff')} onClick=${() => change({ live: live ? null : '1' })}>
         <span class=${live ? 'pulse' : 'pulse still'} aria-hidden="true"></span>${t('live')}
