@@ -10,7 +10,8 @@ README = ROOT / "README.md"
 CHINESE = ROOT / "README.zh-CN.md"
 PAGES = (
     README,
-    *(path for path in (CHINESE, ROOT / "CONTRIBUTING.md") if path.exists()),
+    CHINESE,
+    ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "deploy").rglob("*.md")),
 )

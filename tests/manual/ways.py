@@ -23,6 +23,7 @@ class Way(Enum):
     RUN_NGINX = "run by nginx in front of the gateway (test_nginx.py)"
     WORK_OUT = "worked out by the ledger (tests/rules/test_billing_docs.py)"
     SHOWN = "output or bytes that are shown, with no command in it"
+    SAME = "the same as on the English page, but for comments (tests/rules/test_manual_blocks.py)"
     COMPILE = "compiled only"
     EXCUSED = "not checked"
 
@@ -53,6 +54,7 @@ class Excuse(Struct, frozen=True):
 
 
 EXCUSES = (
+    Excuse("README.zh-CN.md", "", Way.SAME, "a translation: its commands are those of the English page"),
     Excuse("docs/billing.md", "", Way.WORK_OUT, "worked examples, each with its result"),
     Excuse("docs/clients.md", "wire_api", Way.READ_TOML, "Codex's own configuration"),
     Excuse("docs/simulator.md", "await start(", Way.COMPILE, "a piece of a test, with an ellipsis in it"),
@@ -67,7 +69,7 @@ LINTED: Mapping[str, str] = {
     "kubectl": "no cluster here",
     "pip": "would install again what is under test",
     "podman": "no container engine here",
-    "promtool": "a program that is not here",
+    "promtool": "run by the tests of the alert rules themselves",
     "sudo": "changes the machine",
     "systemctl": "no systemd here",
     "useradd": "changes the machine",

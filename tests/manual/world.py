@@ -24,6 +24,7 @@ NODE_MODULES = ROOT / "tests" / "contract" / "node" / "node_modules"
 PREPARED = {
     "docs/faq.md": "tidegate accounts create acme --prepaid",
     "docs/journal.md": "sqlite3 ../tidegate.db '.backup copy.db'",
+    "docs/migrating.md": "rm tidegate.toml",
     "docs/upgrading.md": "ln -s ../tidegate.db tidegate.db",
 }
 """What a page takes for granted: commands that are run before its first one."""
@@ -47,6 +48,12 @@ key = "{key}"
 [[models]]
 name = "*"
 price = {{ input = "3.00", output = "15.00" }}
+"""
+_LITELLM = """
+model_list:
+  - model_name: gpt-4o
+    litellm_params: { model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY }
+general_settings: { master_key: os.environ/TIDEGATE_KEY }
 """
 _CHANNEL = """
 [[channels]]
@@ -117,6 +124,7 @@ class World:
             folder.mkdir()
             (folder / "tidegate.toml").write_text(self.config)
             (folder / "gateway.toml").write_text(self.config)
+            (folder / "config.yaml").write_text(_LITELLM)
             if NODE_MODULES.exists():
                 (folder / "node_modules").symlink_to(NODE_MODULES)
             if page in PREPARED:
@@ -145,6 +153,7 @@ class World:
         text = re.sub(r"(?:127\.0\.0\.1|localhost):8080", f"127.0.0.1:{self.port}", text)
         text = re.sub(r"127\.0\.0\.1:(?:9000|9100)", simulator, text)
         text = text.replace("https://api.example.com", self.base_url)
+        text = text.replace(".venv/bin/", "")
         text = text.replace("the-key-it-printed", KEY).replace("the-token-it-printed", TOKEN)
         return re.sub(r"req_[0-9a-f]*…", lambda _: self.charged_request(), text)
 

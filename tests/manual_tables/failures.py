@@ -12,11 +12,18 @@ from tidegate.protocols.responses import errors as responses_errors
 BY_HAND = ("cause", "mend")
 
 
-def before_output(there: str) -> str:
+def before_output(_: str) -> str:
     """Every kind as an HTTP answer."""
+    return table(("kind", "status", "OpenAI `type` / `code`", "Anthropic `type`"), map(_words, Kind))
+
+
+def causes(there: str) -> str:
+    """What lies behind each kind, and what to do about it: the words that are written by hand."""
     written = read(there)
-    head = ("kind", "status", "OpenAI `type` / `code`", "Anthropic `type`", *BY_HAND)
-    return table(head, [_row(kind, written.get(kind.value, {})) for kind in Kind])
+    rows = (
+        [f"`{kind.value}`", *(written.get(kind.value, {}).get(cell, "") for cell in BY_HAND)] for kind in Kind
+    )
+    return table(("kind", *BY_HAND), rows)
 
 
 def in_a_stream(_: str) -> str:
@@ -28,7 +35,11 @@ def in_a_stream(_: str) -> str:
     return table(head, [[f"`{code}`", ", ".join(map("`{}`".format, kinds))] for code, kinds in codes.items()])
 
 
-TABLES: Mapping[str, Callable[[str], str]] = {"before_output": before_output, "in_a_stream": in_a_stream}
+TABLES: Mapping[str, Callable[[str], str]] = {
+    "before_output": before_output,
+    "causes": causes,
+    "in_a_stream": in_a_stream,
+}
 
 
 def read(text: str) -> dict[str, Row]:
@@ -37,7 +48,7 @@ def read(text: str) -> dict[str, Row]:
     return {row[0].strip("`"): dict(zip(head, row, strict=True)) for row in rest}
 
 
-def _row(kind: Kind, written: Row) -> list[str]:
+def _words(kind: Kind) -> list[str]:
     form = openai_errors.form(kind)
     theirs = messages_errors.form(kind)
     status = str(form.status) if form.status == theirs.status else f"{form.status}, Messages {theirs.status}"
@@ -45,5 +56,4 @@ def _row(kind: Kind, written: Row) -> list[str]:
         status = "200, in the stream"
     if failures.error_headers(failures.failed(kind)):
         status += " + `retry-after`"
-    words = (status, f"`{form.type}` / `{form.code}`", f"`{theirs.type}`")
-    return [f"`{kind.value}`", *words, *(written.get(cell, "") for cell in BY_HAND)]
+    return [f"`{kind.value}`", status, f"`{form.type}` / `{form.code}`", f"`{theirs.type}`"]

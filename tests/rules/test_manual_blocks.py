@@ -1,6 +1,8 @@
 """Every fenced block of the README and the manual has a way to be checked, and every excuse a reason."""
 
-from tests.manual.blocks import Block, all_blocks, blocks_of
+import re
+
+from tests.manual.blocks import CHINESE, README, Block, all_blocks, blocks_of
 from tests.manual.ways import EXCUSES, LINTED, way_of
 
 BLOCKS = all_blocks()
@@ -18,6 +20,23 @@ def test_every_excuse_is_still_needed() -> None:
 
 def test_every_excuse_has_a_reason() -> None:
     assert all(len(why) > 10 for why in [*LINTED.values(), *(excuse.why for excuse in EXCUSES)])
+
+
+def test_the_chinese_page_has_the_blocks_of_the_english_one() -> None:
+    english, chinese = (
+        [
+            re.sub(r" *# .*", "", block.text)
+            for block in blocks_of(page.name, page.read_text(encoding="utf-8"))
+        ]
+        for page in (README, CHINESE)
+    )
+    assert chinese == english
+
+
+def test_the_chinese_page_shows_the_same_figures_and_links() -> None:
+    english, chinese = (page.read_text(encoding="utf-8") for page in (README, CHINESE))
+    for what in (r"\]\((docs/[^)]+)\)", r"\d[\d.]* (?:µs|ms|KiB)"):
+        assert set(re.findall(what, chinese)) == set(re.findall(what, english))
 
 
 def test_a_block_is_found_with_its_indent_taken_away() -> None:
