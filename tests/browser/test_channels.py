@@ -65,7 +65,7 @@ def test_what_a_test_finds_is_shown_as_text(console: Open, scene: Scene) -> None
     )
     screen = console(f"channels/{name}?test=1")
     expect(screen.page.get_by_text("departure", exact=False).first).to_be_visible(timeout=30_000)
-    expect(screen.page.locator(".finding.error").first).to_be_visible()
+    expect(screen.page.locator(".found-error").first).to_be_visible()
     expect(screen.page.locator("main b")).to_have_count(0)
     scene.admin(f"channels/{name}", method="DELETE")
 

@@ -15,7 +15,7 @@ import { CreditDialog } from './credit.js';
 import { Doubts, FileNote, ManagedBy, SettingList } from './editing/shown.js';
 import { KeyTable } from './keys.js';
 import { Ledger } from './ledger.js';
-import { AddingEntry, EditingEntry, EntryActions, EntryHead, loadAll, useEntry } from './manage.js';
+import { AddingEntry, EditingEntry, EntryActions, EntryHead, EntryPage, loadAll, useEntry } from './manage.js';
 
 const FRESH_MS = 5000;
 
@@ -30,7 +30,7 @@ export function Showing({ params }) {
     setTurn(turn + 1);
     account.reload();
   };
-  return html`<${Loaded} resource=${account}>
+  return html`<${EntryPage} kind="accounts" name=${params.name} resource=${account}>
     ${(stored) => {
       const { entry } = stored;
       const marks = html`<${Pays} account=${entry} /><${ManagedBy} entry=${entry} />`;

@@ -51,13 +51,13 @@ function Filters({ query, put }) {
   const kinds = [['', t('anyKind')], ...KINDS.map((kind) => [kind, t(`kind.${kind}`)])];
   return html`<form class="filters" role="search" aria-label=${t('filters')} onSubmit=${(event) => event.preventDefault()}>
     <${Choice} label=${t('kind')} value=${query.kind ?? ''} options=${kinds} onChange=${(kind) => put({ kind })} />
-    <${Typed} label=${t('name')} value=${query.name ?? ''} onSettled=${(name) => put({ name })} />
+    <${Typed} label=${t('name')} value=${query.name ?? ''} onSettled=${(name) => put({ name })} data-search />
     <${Typed} label=${t('operator')} value=${query.operator ?? ''} onSettled=${(operator) => put({ operator })} />
   </form>`;
 }
 
 /** A text that is looked for once the reader has stopped typing. */
-function Typed({ label, value, onSettled }) {
+function Typed({ label, value, onSettled, ...rest }) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   useEffect(() => {
@@ -65,7 +65,7 @@ function Typed({ label, value, onSettled }) {
     const timer = setTimeout(() => onSettled(text.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  return html`<${Input} label=${label} value=${text} onInput=${setText} type="search" />`;
+  return html`<${Input} label=${label} value=${text} onInput=${setText} type="search" ...${rest} />`;
 }
 
 function columnsOf(t) {

@@ -2,7 +2,6 @@
 
 import { Tag } from '../components/badge.js';
 import { Icon } from '../components/icon.js';
-import { Loaded } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { Name, Time } from '../components/text.js';
 import { money, short, whole } from '../format.js';
@@ -16,7 +15,7 @@ import { ChannelTest } from './channel_test.js';
 import { strings } from './channels.strings.js';
 import { Doubts, FileNote, ManagedBy, SettingList } from './editing/shown.js';
 import { Countdown, State, useHealth, useLastHour } from './health.js';
-import { AddingEntry, EditingEntry, EntryActions, EntryHead, useEntry } from './manage.js';
+import { AddingEntry, EditingEntry, EntryActions, EntryHead, EntryPage, useEntry } from './manage.js';
 
 const FRESH_MS = 10000;
 
@@ -27,7 +26,7 @@ export function Showing({ params }) {
   const health = useHealth();
   const hour = useLastHour();
   const [query, put] = useQuery();
-  return html`<${Loaded} resource=${channel}>
+  return html`<${EntryPage} kind="channels" name=${params.name} resource=${channel}>
     ${(stored) => {
       const { entry } = stored;
       const now = health.value?.channels.get(entry.name);
@@ -66,11 +65,11 @@ function Now({ entry, health, now }) {
       title: t('why'),
       wide: true,
       cell: (model) => html`${model.until && html`<${Countdown} until=${model.until} />${' '}`}
-        ${model.state === 'ready' ? '' : html`<span class="reason" lang="en">${model.why}</span>`}`,
+        ${model.state === 'ready' ? html`<span class="muted">–</span>` : html`<span class="reason" lang="en">${model.why}</span>`}`,
     },
   ];
   return html`<${Section} title=${t('now')}>
-    <dl class="facts">
+    <div class="stack"><dl class="facts">
       <dt>${t('state')}</dt><dd><${State} state=${now?.state} /></dd>
       ${entry.state_changed_at && html`<dt>${t('since')}</dt><dd>${t.parts('changedBy', {
         when: html`<${Time} at=${entry.state_changed_at} />`,
@@ -80,6 +79,7 @@ function Now({ entry, health, now }) {
     </dl>
     ${!now && health.value && html`<p class="muted">${t('noHealth')}</p>`}
     ${now?.models.length > 0 && html`<${Table} caption=${t('now')} columns=${columns} rows=${now.models} rowKey=${(model) => model.upstream_model} />`}
+    </div>
   <//>`;
 }
 

@@ -40,11 +40,11 @@ export function ChannelTest({ entry, onClose }) {
     return () => stop.current?.abort();
   }, []);
 
-  const close = html`<button type="button" class="button quiet bare" aria-label=${t('close')} title=${t('close')} onClick=${onClose}><${Icon} name="close" /></button>`;
-  return html`<${Section} title=${t('title')} hint=${t('lead')} actions=${close} className="test">
+  return html`<${Section} title=${t('title')} hint=${t('lead')} className="test">
     <div class="test-bar">
       ${names.length > 1 && html`<${Choice} label=${t('model')} value=${model} options=${[['', t('first')], ...names.map((name) => [name, name])]} onChange=${setModel} />`}
       <button type="button" class="button" onClick=${run} disabled=${state.running}><${Icon} name="refresh" />${t('again')}</button>
+      <button type="button" class="button quiet" onClick=${onClose}><${Icon} name="close" />${t('close')}</button>
     </div>
     <div role="status" aria-busy=${state.running ? 'true' : undefined}>
       ${state.running && html`<p class="note info"><${Icon} name="clock" />${t('running')}</p>`}
@@ -58,8 +58,7 @@ export function ChannelTest({ entry, onClose }) {
 function Verdict({ report }) {
   const t = useWords(strings);
   const findings = report.streams.flatMap((stream) => stream.findings);
-  const errors = findings.filter((finding) => finding.severity === 'error').length;
-  const warnings = findings.length - errors;
+  const [errors, warnings] = ['error', 'warning'].map((one) => findings.filter(({ severity }) => severity === one).length);
   const tone = report.ok ? (warnings ? 'warn' : 'good') : 'bad';
   const text = report.ok ? (warnings ? t('warned', { count: warnings }) : t('good')) : t('bad', { count: errors });
   return html`<p class=${`note ${tone}`}><${Icon} name=${tone === 'good' ? 'check' : 'warning'} />
@@ -71,12 +70,15 @@ function Verdict({ report }) {
   </p>`;
 }
 
+const TONES = { error: 'bad', warning: 'warn', note: 'info' };
+
 function Stream({ stream }) {
   const t = useWords(strings);
+  const warned = stream.findings.some(({ severity }) => severity === 'warning');
   const name = t.has(`stream.${stream.name}`) ? t(`stream.${stream.name}`) : stream.name;
   return html`<li class="stream">
     <div class="stream-head">
-      <${Badge} tone=${stream.ok ? (stream.findings.length ? 'warn' : 'good') : 'bad'}>${t(stream.ok ? 'passed' : 'failed')}<//>
+      <${Badge} tone=${stream.ok ? (warned ? 'warn' : 'good') : 'bad'}>${t(stream.ok ? 'passed' : 'failed')}<//>
       <h3>${name}</h3>
       <dl class="inline-facts">
         <div><dt>${t('status')}</dt><dd>${stream.status ?? '–'}</dd></div>
@@ -92,9 +94,9 @@ function Stream({ stream }) {
 
 function Finding({ finding }) {
   const t = useWords(strings);
-  const error = finding.severity === 'error';
-  return html`<div class=${`finding ${finding.severity}`}>
-    <p><${Badge} tone=${error ? 'bad' : 'warn'}>${t(error ? 'error' : 'warning')}<//> <span class="code">${finding.rule}</span></p>
+  const severity = finding.severity in TONES ? finding.severity : 'note';
+  return html`<div class=${`finding found-${severity}`}>
+    <p><${Badge} tone=${TONES[severity]}>${t(severity)}<//> <span class="code">${finding.rule}</span></p>
     <p lang="en">${finding.message}</p>
     ${finding.source && html`<p class="muted" lang="en">${t.parts('source', { source: finding.source })}</p>`}
     ${finding.event && html`<${Block} text=${finding.event} label=${t('event')} copy=${false} />`}

@@ -3,7 +3,6 @@
 import { Dialog } from '../components/dialog.js';
 import { Check } from '../components/field.js';
 import { Icon } from '../components/icon.js';
-import { Loaded } from '../components/states.js';
 import { Block, Copy, Name, Time } from '../components/text.js';
 import { toast } from '../components/toast.js';
 import { useWords } from '../i18n.js';
@@ -14,7 +13,7 @@ import { Doubts, FileNote, ManagedBy, SettingList } from './editing/shown.js';
 import { LastUse } from './keys.js';
 import { strings } from './keys.strings.js';
 import { Spent } from './limits.js';
-import { AddingEntry, EditingEntry, EntryActions, EntryHead, entryLink, useEntry } from './manage.js';
+import { AddingEntry, EditingEntry, EntryActions, EntryHead, EntryPage, entryLink, useEntry } from './manage.js';
 
 const FRESH_MS = 15000;
 
@@ -22,7 +21,7 @@ const FRESH_MS = 15000;
 export function Showing({ params }) {
   const t = useWords(strings);
   const key = useEntry('keys', params.name, FRESH_MS);
-  return html`<${Loaded} resource=${key}>
+  return html`<${EntryPage} kind="keys" name=${params.name} resource=${key}>
     ${(stored) => {
       const { entry } = stored;
       const actions = html`<${EntryActions} kind="keys" stored=${stored}>

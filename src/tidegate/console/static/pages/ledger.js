@@ -41,12 +41,16 @@ export function Ledger({ account, turn }) {
 
 function columnsOf(t) {
   return [
-    { key: 'at', title: t('time'), lead: true, cell: (row) => html`<${Time} at=${row.at} />` },
-    { key: 'kind', title: t('kind'), cell: (row) => html`<${Badge} tone=${TONES[row.kind] ?? 'plain'}>${t(`kind.${row.kind}`)}<//>` },
-    { key: 'moves', title: t('moves'), cell: (row) => html`<span class="unbroken">${t(`place.${row.source}`)} → ${t(`place.${row.target}`)}</span>` },
+    {
+      key: 'at',
+      title: t('time'),
+      lead: true,
+      cell: (row) => html`<span class="row"><${Time} at=${row.at} /><${Badge} tone=${TONES[row.kind] ?? 'plain'}>${t(`kind.${row.kind}`)}<//></span>`,
+    },
     { key: 'amount', title: t('amountShort'), numeric: true, cell: (row) => exactMoney(row.amount) },
-    { key: 'reference', title: t('reference'), wide: true, cell: (row) => html`<${Reference} row=${row} />` },
+    { key: 'moves', title: t('moves'), cell: (row) => html`<span class="unbroken">${t(`place.${row.source}`)} → ${t(`place.${row.target}`)}</span>` },
     { key: 'key', title: t('key'), cell: (row) => html`<${Name}>${row.key}<//>` },
+    { key: 'reference', title: t('reference'), wide: true, cell: (row) => html`<${Reference} row=${row} />` },
   ];
 }
 

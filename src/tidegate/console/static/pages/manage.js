@@ -4,7 +4,7 @@ import { change, get, part, read } from '../api.js';
 import { FormDialog } from '../components/dialog.js';
 import { Check } from '../components/field.js';
 import { Icon } from '../components/icon.js';
-import { Failed, Loading } from '../components/states.js';
+import { Failed, Loaded, Loading } from '../components/states.js';
 import { Name } from '../components/text.js';
 import { toast } from '../components/toast.js';
 import { useWords } from '../i18n.js';
@@ -75,7 +75,7 @@ export function ListBar({ filter, all, label, children }) {
   return html`<div class="list-bar">
     <div class="search">
       <${Icon} name="search" />
-      <input type="search" value=${filter.text} aria-label=${label} placeholder=${label} autocomplete="off" spellcheck=${false}
+      <input type="search" data-search value=${filter.text} aria-label=${label} placeholder=${label} autocomplete="off" spellcheck=${false}
         onInput=${(event) => filter.put(event.currentTarget.value)} />
     </div>
     ${children}
@@ -100,7 +100,15 @@ export function Back({ kind }) {
 export function EntryHead({ kind, name, marks, actions }) {
   useTitle(name);
   const title = html`<${Name}>${name}<//>`;
-  return html`<${PageHead} title=${title} back=${html`<${Back} kind=${kind} />`} lead=${html`<span class="row">${marks}</span>`} actions=${actions} />`;
+  return html`<${PageHead} title=${title} back=${html`<${Back} kind=${kind} />`} lead=${marks && html`<span class="row">${marks}</span>`} actions=${actions} />`;
+}
+
+/** An entry's page: `children(stored)` once it is loaded; until then, and where there is none, its name and the way back. */
+export function EntryPage({ kind, name, resource, children }) {
+  if (resource.value) return html`<${Loaded} resource=${resource}>${children}<//>`;
+  return html`<${EntryHead} kind=${kind} name=${name} />
+    ${resource.loading && html`<${Loading} />`}
+    ${resource.error && html`<${Failed} error=${resource.error} retry=${resource.reload} />`}`;
 }
 
 /** The page that adds something; `onAdded(entry)` in place of going to its page. `start` are first values. */

@@ -1,14 +1,13 @@
 /** One model's settings: shown, added, changed. */
 
 import { Icon } from '../components/icon.js';
-import { Loaded } from '../components/states.js';
 import { Time } from '../components/text.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
 import { link, useQuery } from '../router.js';
 import { html } from '../view.js';
 import { Doubts, FileNote, ManagedBy, SettingList } from './editing/shown.js';
-import { AddingEntry, EditingEntry, EntryActions, EntryHead, useEntry } from './manage.js';
+import { AddingEntry, EditingEntry, EntryActions, EntryHead, EntryPage, useEntry } from './manage.js';
 import { Channels, channelsOf, useModels } from './models.js';
 import { strings } from './models.strings.js';
 
@@ -17,7 +16,7 @@ export function Showing({ params }) {
   const t = useWords(strings);
   const model = useEntry('models', params.name);
   const all = useModels();
-  return html`<${Loaded} resource=${model}>
+  return html`<${EntryPage} kind="models" name=${params.name} resource=${model}>
     ${(stored) => {
       const { entry } = stored;
       const exact = !entry.name.endsWith('*');

@@ -140,6 +140,7 @@ function More({ model }) {
   const t = useWords(strings);
   const tiers = model.price_tiers?.length ?? 0;
   const factors = Object.entries(model.service_tiers ?? {});
+  if (!tiers && !factors.length && !model.price?.web_search) return html`<span class="muted">–</span>`;
   return html`<span class="tags">
     ${tiers > 0 && html`<${Tag} title=${model.price_tiers.map((tier) => t('above', { count: tier.above_input_tokens })).join('\n')}>${t('steps', { count: tiers })}<//>`}
     ${factors.map(([name, factor]) => html`<${Tag} key=${name}>${plain(name)} ×${Number(factor)}<//>`)}

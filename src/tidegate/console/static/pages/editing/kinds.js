@@ -94,14 +94,11 @@ export function durationText(seconds) {
   return seconds < 1 ? `${ms}ms` : `${seconds}s`;
 }
 
-/** A decimal without the zeros at its end, two decimals at least where it has any. */
+/** A decimal without the zeros at its end, but for two decimals where it has any. */
 export function shortDecimal(told) {
   if (told === null || told === undefined) return '';
-  const text = String(told);
-  if (!text.includes('.')) return text;
-  const [whole, decimals] = text.split('.');
-  const kept = decimals.replace(/0+$/, '');
-  return kept ? `${whole}.${kept.padEnd(2, '0')}` : whole;
+  const [whole, decimals] = String(told).split('.');
+  return decimals === undefined ? whole : `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
 function plainText(told) {

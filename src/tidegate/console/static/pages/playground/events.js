@@ -26,7 +26,11 @@ export class EventReader {
 
   /** What is left when the stream ends: an event that was not closed is no event, but it is shown. */
   end(at) {
-    const found = this.read(`${this.decoder.decode()}`, at);
+    const found = this.read(this.decoder.decode(), at);
+    if (this.rest.endsWith('\r')) {
+      this.line(this.rest.slice(0, -1), this.rest, found, at);
+      this.rest = '';
+    }
     if (this.rest) this.line(this.rest, this.rest, found, at);
     this.rest = '';
     if (this.raw) found.push({ kind: 'torn', name: this.name, data: this.lines.join('\n'), raw: this.raw, at });
