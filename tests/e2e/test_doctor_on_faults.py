@@ -1,9 +1,13 @@
 """The doctor names every fault that the simulated provider has, and finds nothing on a good one."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from msgspec import structs
+from tests.harness.authority import Authority
 
 from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
@@ -134,3 +138,48 @@ async def test_no_report_repeats_the_credential(simulator: Simulator, protocol: 
     report = await found(simulator, protocol, f"sim;message={KEY};status=401")
     assert KEY not in str(report.streams)
     assert "(secret)" in str(report.streams)
+
+
+async def test_a_proxy_that_holds_a_stream_back_is_found() -> None:
+    chunk = 'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s]}\n\n'
+    events = [
+        chunk % choice
+        for choice in (
+            '{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}',
+            *['{"index":0,"delta":{"content":"word "},"finish_reason":null}'] * 40,
+            '{"index":0,"delta":{},"finish_reason":"stop"}',
+        )
+    ]
+    body = "".join([*events, "data: [DONE]\n\n"]).encode()
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n"
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + b"connection: close\r\n\r\n")
+        await asyncio.sleep(1.1)  # what a proxy with buffers does while the model speaks
+        writer.write(body)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    channel = Channel(
+        name="a",
+        protocol=CHAT,
+        base_url=f"http://127.0.0.1:{port}/v1",
+        api_key=Secret(KEY),
+        models={},
+    )
+    report = await examine(channel, "m", probes(CHAT, "m", (Examination.LONG,)), {}, patience=20.0)
+    server.close()
+    assert rules(report) == {"unflushed"}
+
+
+async def test_a_certificate_is_checked_against_the_roots_that_are_told(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    running = await start("127.0.0.1", 0, ssl=authority.server("127.0.0.1"))
+    asked = probes(CHAT, "sim", (Examination.PLAIN,))
+    channel = Channel(name="a", protocol=CHAT, base_url=running.base_url(CHAT), api_key=Secret(""), models={})
+    trusting = structs.replace(channel, ca_file=str(authority.ca_file))
+    assert rules(await examine(trusting, "sim", asked, {}, patience=20.0)) == set()
+    assert rules(await examine(channel, "sim", asked, {}, patience=20.0)) == {"unreachable"}
+    await running.close()

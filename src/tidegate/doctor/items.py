@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tidegate.doctor.findings import Finding, at
 from tidegate.doctor.framing import Event
-from tidegate.doctor.members import Object, count, is_object_text, part, word
+from tidegate.doctor.members import Object, count, elements, is_object_text, part, word
 
 _PART_TEXTS = {
     "response.output_text.delta": ("content", "output_text"),
@@ -102,7 +102,7 @@ class Items:
         if told != seen:
             message = f"the final output holds {told}, the stream had {seen}"
             yield Finding("responses-output", message[:500])
-        elif [item.final for item in self._items.values()] != output:
+        elif [_gist(item.final) for item in self._items.values()] != [_gist(item) for item in output]:
             yield Finding("responses-output", "the final output differs from the items that were done")
 
     def _add(self, event: Event, index: int | None, item: Object) -> Iterator[Finding]:
@@ -153,6 +153,16 @@ class Items:
             item.input.append(word(told, "delta"))
         elif item.input and told.get(member) != "".join(item.input):
             yield at(event, "responses-text", f"{member} differs from the deltas before it")
+
+
+def _gist(item: object) -> tuple[object, ...]:
+    """What an item says. Its encrypted part may be sealed anew, and what nobody reads may be left out."""
+    said = [
+        [word(one, "type"), word(one, "text") or word(one, "refusal")]
+        for family in ("content", "summary")
+        for one in elements(item, family)
+    ]
+    return (said, *(word(item, name) for name in ("call_id", "name", "arguments", "input")))
 
 
 def _place(family: str, told: Object) -> tuple[str, int]:

@@ -127,6 +127,7 @@ RULES: tuple[Rule, ...] = (
     Rule("limit-finish", _E, _ANSWERS),
     # time
     Rule("unflushed", _E, _TIME),
+    Rule("lumps", _W, _TIME),
     Rule("slow-first-byte", _W, _TIME),
     Rule("silence", _N, _TIME),
     # answers that are not streamed

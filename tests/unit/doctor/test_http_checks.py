@@ -75,6 +75,12 @@ def test_a_stream_that_is_held_back_comes_in_one_burst() -> None:
     assert time_rules([0.1 + number * 0.00001 for number in range(100)]) == [], "it was simply quick"
 
 
+def test_a_stream_that_is_collected_comes_in_lumps() -> None:
+    lumps = [start + number * 0.001 for start in (0.5, 1.0, 1.5) for number in range(30)]
+    assert time_rules(lumps) == ["lumps"]
+    assert time_rules([start + number * 0.001 for start in range(1, 20) for number in range(5)]) == []
+
+
 def test_waiting_is_told() -> None:
     assert time_rules([12.0, 13.0]) == ["slow-first-byte"]
     assert time_rules([1.0, 17.0]) == ["silence"]
