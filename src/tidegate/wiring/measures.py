@@ -70,9 +70,7 @@ class Measures:
         self._board.post(self._number, told)
 
     def _overflows(self) -> Counts:
-        cells: dict[Labels, Cell] = {
-            (one.figure.name,): [one.overflows] for one in self._series if one.overflows
-        }
+        cells: dict[Labels, Cell] = {(one.figure.name,): [one.overflows] for one in self._series}
         return {figures.OVERFLOWS.name: cells}
 
     async def _run(self) -> NoReturn:
