@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.scene import Scene
 from tests.browser.screen import Screen
 from tests.harness.simulated import Simulated
@@ -35,6 +35,7 @@ def browser() -> Iterator[Browser]:
     assert CHROMIUM.exists(), (
         f"{CHROMIUM} is missing; the tests of the console need it: apt-get install chromium"
     )
+    expect.set_options(timeout=WITHIN_MS)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
         try:

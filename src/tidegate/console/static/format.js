@@ -43,6 +43,7 @@ export function money(amount) {
   if (size >= 1e6) {
     return format(Intl.NumberFormat, { ...dollars, notation: 'compact', maximumSignificantDigits: 4 }).format(amount);
   }
+  if (size >= 1e4) return format(Intl.NumberFormat, { ...dollars, maximumFractionDigits: 0 }).format(amount);
   if (size === 0 || size >= 1) return format(Intl.NumberFormat, dollars).format(amount);
   const digits = { minimumSignificantDigits: 2, maximumSignificantDigits: 3 };
   return format(Intl.NumberFormat, { ...dollars, ...digits }).format(amount);

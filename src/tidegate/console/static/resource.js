@@ -9,9 +9,10 @@ const LONGEST_WAIT = 30000;
  * Load something and keep it fresh.
  *
  * `key` says what is loaded: another key loads anew, and null loads nothing. `load(signal)` gives a promise; it is
- * aborted when the component goes or the key changes. `every` loads again after so many milliseconds, not while
- * the page is hidden. With `keep` what was loaded for the key before is shown until the new answer is there. With
- * `name` the last answers are remembered: who comes back sees them at once, while they are loaded again.
+ * aborted when the component goes or the key changes. `every` loads again after so many milliseconds, not while the
+ * page is hidden; it may be a function of what was loaded. With `keep` what was loaded for the key before is shown
+ * until the new answer is there. With `name` the last answers are remembered: who comes back sees them at once, while
+ * they are loaded again.
  *
  * Gives `{value, error, loading, refreshing, stale, at, reload, put}`: `loading` while there is nothing to show,
  * `stale` while `value` belongs to another key, `at` the time of the answer, `put(value)` replaces what is shown.
@@ -105,7 +106,9 @@ class Run {
       const at = Date.now();
       if (name) keepInMind(name, this.key, { value, at });
       this.tell({ key: this.key, valueKey: this.key, value, error: null, refreshing: false, at });
-      if (this.latest.current.every) this.later(this.latest.current.every);
+      const { every } = this.latest.current;
+      const pause = typeof every === 'function' ? every(value) : every;
+      if (pause) this.later(pause);
     } catch (error) {
       if (this.abort.signal.aborted) return;
       this.failed(error);

@@ -45,6 +45,7 @@ test('money in short keeps small amounts readable', () => {
   assert.equal(format.money('0.000234000'), '$0.000234');
   assert.equal(format.money('0.143100000'), '$0.143');
   assert.equal(format.money('1234.560000000'), '$1,234.56');
+  assert.equal(format.money('123456.789'), '$123,457');
   assert.equal(format.money('12345678.9'), '$12.35M');
 });
 

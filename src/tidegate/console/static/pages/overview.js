@@ -5,6 +5,7 @@ import { Icon } from '../components/icon.js';
 import { bounds, RangePicker, rangeOf } from '../components/range.js';
 import { Loaded } from '../components/states.js';
 import { Name, Time } from '../components/text.js';
+import { duration } from '../format.js';
 import { useWords } from '../i18n.js';
 import { PageHead, useTitle } from '../page.js';
 import { useResource } from '../resource.js';
@@ -19,6 +20,7 @@ import { Tiles } from './overview_tiles.js';
 const DIMENSIONS = ['model', 'channel', 'key', 'account', 'protocol'];
 /** Seconds between two looks, by range; a range that is over does not change. */
 const REFRESH = { '15m': 10, '1h': 15, '6h': 30, '24h': 60, '7d': 120, '30d': 300 };
+const SOON = 10;
 
 export default function Overview() {
   const t = useWords(strings);
@@ -30,7 +32,7 @@ export default function Overview() {
   const every = range.range ? REFRESH[range.range] : 0;
   const asked = { ...range, group_by: groupBy, ...filters };
   const load = (signal) => get('overview', { ...bounds(range, Date.now()), group_by: groupBy, ...filters }, { signal });
-  const overview = useResource(JSON.stringify(asked), load, { every: every * 1000, name: 'overview' });
+  const overview = useResource(JSON.stringify(asked), load, { every: (told) => 1000 * pause(told, every), name: 'overview' });
 
   return html`
     <${PageHead}
@@ -44,11 +46,16 @@ export default function Overview() {
     <//>`;
 }
 
+/** Seconds until the next look; soon, while older rows are still being added up. */
+function pause(figures, usual) {
+  return figures.uncounted_rows ? Math.min(SOON, usual || SOON) : usual;
+}
+
 function Lead({ overview, every }) {
   const t = useWords(strings);
   if (!overview.value) return html`<span>\u00a0</span>`;
   return html`<span>${t.parts('lead', { at: html`<${Time} at=${overview.value.as_of} />` })}</span>
-    ${every > 0 && html`<span class="auto">${t('auto', { count: every })}</span>`}`;
+    ${every > 0 && html`<span class="auto">${t('auto', { length: duration(every * 1000) })}</span>`}`;
 }
 
 function Figures({ figures, query, filters, groupBy, change }) {

@@ -97,6 +97,7 @@ function Summary({ row }) {
     ['duration', duration(row.duration_ms)],
     ['cost', html`<span title=${exactMoney(row.cost)}>${money(row.cost)}</span>`],
     ['program', html`<${Name}>${row.user_agent ?? null}<//>`],
+    ...(row.trace_id ? [['trace', html`<${Name} code>${row.trace_id}<//>`]] : []),
   ];
   return html`<${Section} title=${t('summary')}>
     <dl class="fact-grid">
