@@ -106,6 +106,10 @@ class Storage:
         """Keeps who is signed in."""
         return SessionStore(self._database, self._writer, self._lookups)
 
+    def unusable(self, doing: str, error: SQLAlchemyError) -> DatabaseUnusable:
+        """What to tell an operator when `doing` failed."""
+        return self._database.unusable(doing, error)
+
     @property
     def content_desk(self) -> ContentDesk:
         """Finds and deletes contents."""
@@ -243,5 +247,9 @@ async def open_storage(
     except OSError as error:
         where = folder or spool_folder(database)
         raise DatabaseUnusable(f"{where}: the folder of the spool cannot be used: {error}") from error
-    await storage.start()
+    try:
+        await storage.start()
+    except SQLAlchemyError as error:  # it was there a moment ago
+        await storage.close(0.0)
+        raise database.unusable("cannot be used", error) from error
     return storage

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tidegate.storage import postgresql, sqlite
-from tidegate.storage.faults import DatabaseUnusable, passes, reason
+from tidegate.storage.faults import DatabaseAway, DatabaseUnusable, passes, reason
 from tidegate.storage.patience import patiently
 from tidegate.storage.postgresql import STATEMENT_SECONDS, Postgresql, together
 from tidegate.storage.sqlite import Sqlite
@@ -17,6 +17,7 @@ __all__ = [
     "BUSY_SECONDS",
     "ROWS_A_STATEMENT",
     "Database",
+    "DatabaseAway",
     "DatabaseUnusable",
     "Statement",
     "Wording",

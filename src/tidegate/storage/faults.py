@@ -7,6 +7,7 @@ from sqlalchemy.exc import (
     IntegrityError,
     InterfaceError,
     NotSupportedError,
+    OperationalError,
     ProgrammingError,
 )
 
@@ -20,6 +21,27 @@ _OF_THE_DATABASE = ("42501", "42P01", "42703")
 
 class DatabaseUnusable(Exception):
     """The database cannot be opened; the text tells an operator why and what mends it."""
+
+
+class DatabaseAway(DatabaseUnusable):
+    """The server of the database does not answer, or takes nobody now: the same may succeed later."""
+
+
+_OPERATORS_TO_MEND = (
+    *("password authentication failed", "no password supplied", 'role "', 'database "', "pg_hba.conf"),
+    *("does not support SSL", "certificate", "sslmode"),
+)
+"""What a refused connection says if no time will mend it; it has no SQLSTATE."""
+
+
+def is_away(error: Exception) -> bool:
+    """Whether a server could not be reached, or has no place or no time now."""
+    if not isinstance(error, OperationalError):
+        return False
+    state = sqlstate(error)
+    if state is not None:
+        return state.startswith("08") or state in ("57P01", "57P02", "57P03", "53300")
+    return not any(words in reason(error) for words in _OPERATORS_TO_MEND)
 
 
 def passes(error: Exception) -> bool:

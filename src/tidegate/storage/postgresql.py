@@ -10,7 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, Engine, Table, create_engine, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from tidegate.storage.faults import DatabaseUnusable, reason, sqlstate
+from tidegate.storage.faults import DatabaseAway, DatabaseUnusable, is_away, reason, sqlstate
 from tidegate.storage.limited_connection import LimitedConnection
 from tidegate.storage.schema import metadata
 
@@ -132,7 +132,8 @@ class Postgresql:
         """What to tell an operator, with what mends it."""
         told = reason(error).strip()
         mend = _mend(error, told)
-        return DatabaseUnusable(f"{self.place}: {doing}: {told}" + (f"; {mend}" if mend else ""))
+        kind = DatabaseAway if is_away(error) else DatabaseUnusable
+        return kind(f"{self.place}: {doing}: {told}" + (f"; {mend}" if mend else ""))
 
 
 def inserts(

@@ -13,6 +13,7 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
+from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.config import Config
 from tidegate.core.failure import Kind, TidegateError
@@ -117,7 +118,7 @@ class Gateway:
         if metrics is not None:
             await self._metrics.listen(metrics)
         loop = asyncio.get_running_loop()
-        context = _tls(self.config)
+        context = server_tls(self.config)
         self._servers.append(await loop.create_server(self._factory, sock=sock, ssl=context, backlog=4096))
 
     def reload(self, config: Config) -> None:
@@ -249,7 +250,7 @@ class Gateway:
 
 async def probe(config: Config) -> None:
     """Raise what a start with this config would: for a certificate or a database that cannot be used."""
-    _tls(config)
+    server_tls(config)
     database = config.database
     storage = await open_storage(database.url.reveal(), database.retention, folder=_spool(config))
     await storage.close()
@@ -290,6 +291,8 @@ async def _catalog(config: Config, vault: Vault, storage: Storage) -> LiveCatalo
         await catalog.load()
     except TidegateError as error:
         await storage.close()
+        if isinstance(error.__cause__, SQLAlchemyError):
+            raise storage.unusable(error.failure.message, error.__cause__) from error
         raise DatabaseUnusable(f"{error.failure.message}: {error.failure.detail}") from error
     for known in channel_secrets(catalog.state.config):
         register_secret(known)
@@ -346,7 +349,8 @@ def _exchange(
     return Exchange(world, snapshot, settlement, storage.ownership, storage.contents)
 
 
-def _tls(config: Config) -> ssl.SSLContext | None:
+def server_tls(config: Config) -> ssl.SSLContext | None:
+    """What HTTPS is served with; None: plain HTTP."""
     server = config.server
     if server.tls_cert is None or server.tls_key is None:
         return None

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,10 +19,12 @@ from msgspec import structs
 from tidegate.config import Config, ConfigError, load
 from tidegate.core.secret import Secret
 from tidegate.observe import logs
-from tidegate.storage.database import DatabaseUnusable
-from tidegate.wiring.gateway import Gateway, channel_secrets, open_gateway, probe
+from tidegate.storage.database import DatabaseAway, DatabaseUnusable
+from tidegate.wiring.gateway import Gateway, channel_secrets, open_gateway, probe, server_tls
+from tidegate.wiring.opening import opened
 from tidegate.wiring.secret_file import own_secret
-from tidegate.wiring.sharing import Place, SharedMemory
+from tidegate.wiring.sharing import Place, SharedMemory, alone
+from tidegate.wiring.waiting_room import WaitingRoom
 from tidegate.wiring.workers import supervise, wait_until_alone
 
 log = logging.getLogger(__name__)
@@ -61,7 +64,8 @@ def serve(config_path: Path, host: str | None, port: int | None, workers: int) -
     if workers == 1:
         work(announce, 0)
         return 0
-    asyncio.run(probe(config))  # a mistake is told once and here, not by each worker
+    with contextlib.suppress(DatabaseAway):  # the workers wait for it
+        asyncio.run(probe(config))  # a mistake is told once and here, not by each worker
     wait_until_alone()
     return supervise(workers, work_with_others, announce, latest.reread, shared.wipe)
 
@@ -145,16 +149,38 @@ async def run(
     """
     for known in _secrets_of(config, secret):
         logs.register_secret(known)
-    gateway = await open_gateway(config, secret, place)
+    place = place or alone()
     stop, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(logs.log_fault)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, lambda: hurry.set() if stop.is_set() else stop.set())
+    gateway = await opened(
+        partial(open_gateway, config, secret, place),
+        WaitingRoom(sock, server_tls(config)),
+        stop,
+        served=lambda: place.memory.served,
+        aloud=place.number == 0,
+    )
+    if gateway is not None:
+        await _serve_with(gateway, sock, metrics, path, place, ready, stop, hurry)
+
+
+async def _serve_with(
+    gateway: Gateway,
+    sock: socket.socket,
+    metrics: socket.socket | None,
+    path: Path | None,
+    place: Place,
+    ready: Callable[[], None],
+    stop: asyncio.Event,
+    hurry: asyncio.Event,
+) -> None:
     if path is not None:
-        loop.add_signal_handler(signal.SIGHUP, lambda: reload(gateway, path))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: reload(gateway, path))
     try:
         await gateway.listen(sock, metrics)
+        place.memory.note_served()
         calm_the_collector()
         share_the_interpreter()
         ready()

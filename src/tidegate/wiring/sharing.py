@@ -1,5 +1,6 @@
 """What processes share: memory between the workers of one machine, Redis between nodes."""
 
+import mmap
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -46,10 +47,20 @@ class SharedMemory:
         self.workers = workers
         self.made_at = time.time()
         self.table = ScopeTable(workers)
+        self._served = mmap.mmap(-1, 1)
         self.lock = ProcessLock() if workers > 1 else None
         self.counts = CountsBoard(workers)
         self.failures = ScopeTable(1, FAILURE_SLOTS)
         self.board = CooldownBoard(ProcessLock()) if workers > 1 else None
+
+    @property
+    def served(self) -> bool:
+        """Whether any worker has ever accepted connections."""
+        return self._served[0] != 0
+
+    def note_served(self) -> None:
+        """A worker accepts connections."""
+        self._served[0] = 1
 
     def place(self, number: int) -> Place:
         """The place of a worker, by its number from 0."""

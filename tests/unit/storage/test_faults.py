@@ -12,7 +12,7 @@ from sqlalchemy.exc import (
     ProgrammingError,
 )
 
-from tidegate.storage.faults import DatabaseUnusable, passes, reason
+from tidegate.storage.faults import DatabaseUnusable, is_away, passes, reason
 
 
 def of_sqlite(error: sqlite3.Error) -> DBAPIError:
@@ -79,3 +79,52 @@ def test_a_lost_connection_passes_and_a_driver_that_refuses_a_value_does_not() -
 def test_a_reason_has_neither_statement_nor_values() -> None:
     assert reason(of_sqlite(sqlite3.OperationalError("disk full"))) == "disk full"
     assert reason(of_postgresql("53100")) == "some words"
+
+
+def unreached(words: str) -> DBAPIError:
+    """A connection that libpq could not make: there is no SQLSTATE."""
+    return OperationalError(None, None, psycopg.OperationalError(f"connection failed: {words}"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'connection to server at "10.0.0.1", port 5432 failed: Connection refused',
+        "connection timeout expired",
+        'failed to resolve host "db": Name or service not known',
+        "FATAL:  the database system is starting up",
+        "FATAL:  the database system is shutting down",
+        "FATAL:  sorry, too many clients already",
+        "FATAL:  remaining connection slots are reserved",
+        'connection to server on socket "/run/x/.s.PGSQL.5432" failed: No such file or directory',
+        "server closed the connection unexpectedly",
+        "SSL SYSCALL error: EOF detected",
+    ],
+)
+def test_a_server_that_does_not_answer_is_away(words: str) -> None:
+    assert is_away(unreached(words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'FATAL:  password authentication failed for user "tidegate"',
+        'FATAL:  role "tidegate" does not exist',
+        'FATAL:  database "tidegate" does not exist',
+        'FATAL:  no pg_hba.conf entry for host "10.0.0.2"',
+        "fe_sendauth: no password supplied",
+        "server does not support SSL, but SSL was required",
+        'root certificate file "/x" does not exist',
+    ],
+)
+def test_what_the_operator_must_mend_is_not(words: str) -> None:
+    assert not is_away(unreached(words))
+
+
+def test_errors_of_a_server_that_answers_tell_by_their_state() -> None:
+    for state in ("57P01", "57P02", "57P03", "53300", "08006", "08001"):
+        assert is_away(of_postgresql(state))
+    for state in ("42501", "28P01", "3D000", "57014", "40001"):
+        assert not is_away(of_postgresql(state))
+    assert not is_away(of_sqlite(sqlite3.DatabaseError("file is not a database")))
+    assert not is_away(DatabaseUnusable("another version"))
