@@ -24,7 +24,9 @@ class Demo:
 
     def __init__(self, printed: str) -> None:
         self.printed = printed
-        found = re.search(r"base URL +(\S+).*\n +key +(\S+)\n +console +(\S+).*\n +token +(\S+)", printed)
+        found = re.search(
+            r"base URL +(\S+).*\n +key +(\S+)\n.*\n +console +(\S+).*\n +token +(\S+)", printed, re.DOTALL
+        )
         assert found, printed
         self.base_url, self.key, self.console, self.token = found.groups()
         self.sections = {
@@ -61,11 +63,10 @@ def demo() -> Iterator[Demo]:
         assert process.stdout
         try:
             lines: list[str] = []
-            while "text_stream" not in "".join(lines[-2:]):
+            while "  token " not in "".join(lines[-1:]):
                 line = process.stdout.readline()
                 assert line, "the demo ended before it had told everything"
                 lines.append(line)
-            lines.append(process.stdout.readline())
             yield Demo("".join(lines))
         finally:
             process.send_signal(signal.SIGTERM)

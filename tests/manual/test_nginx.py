@@ -13,7 +13,7 @@ import pytest
 from tests.harness.client import Reply, fetch
 from tests.harness.gateway import free_port
 from tests.manual.blocks import ROOT, blocks_of
-from tests.manual.world import KEY, World
+from tests.manual.world import KEY, TOKEN, World
 
 PROGRAM = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 PAGE = ROOT / "docs" / "nginx.md"
@@ -110,6 +110,17 @@ async def test_a_refusal_keeps_its_form(nginx: int) -> None:
     assert reply.status == 429
     assert reply.header("retry-after") == "7"
     assert reply.json()["error"]["code"] == "rate_limit_exceeded"
+
+
+async def test_an_operator_signs_in_through_it(nginx: int) -> None:
+    headers = [("origin", "http://gateway.test"), ("content-type", "application/json")]
+    body = json.dumps({"token": TOKEN}).encode()
+    reply = await fetch(nginx, "POST", "/admin/v1/session", headers, body)
+    assert reply.status == 200, reply.body
+    assert "HttpOnly" in (reply.header("set-cookie") or "")
+    foreign = [("origin", "http://evil.example"), ("content-type", "application/json")]
+    assert (await fetch(nginx, "POST", "/admin/v1/session", foreign, body)).status == 403
+    assert (await get(nginx, "/console/")).status == 200
 
 
 async def test_the_operators_paths_have_a_place_of_their_own(nginx: int) -> None:

@@ -37,6 +37,7 @@ url = "sqlite:///{folder}/tidegate.db"
 
 [admin]
 token = "{token}"
+trusted_proxies = ["127.0.0.1"]
 
 [streaming]
 keepalive_interval = "1s"

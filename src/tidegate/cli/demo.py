@@ -52,16 +52,6 @@ def greeting(access: "Access", *, python: str, program: str) -> str:
     base_url, key = access.base_url, access.key
     return "\n".join(
         [
-            "Tidegate demo: the gateway and a simulated provider. Ctrl-C ends it.",
-            "",
-            f"  base URL  {base_url}  (OpenAI SDKs: {base_url}/v1)",
-            f"  key       {key}",
-            f"  console   {base_url}/console/  (every request, as it happens)",
-            f"  token     {access.token}  (signs in there)",
-            "  model     sim, with pace and faults on request, e.g.",
-            '            "sim;ttft=2s;rate=20", "sim;cut_after=5", "sim;error=overloaded"',
-            "            any channel serves it; that of one protocol: chat-sim, responses-sim, messages-sim",
-            "",
             *_section("Chat Completions with curl", curl_chat(base_url, key)),
             *_section("Responses with curl", curl_responses(base_url, key)),
             *_section("Messages with curl", curl_messages(base_url, key)),
@@ -72,6 +62,14 @@ def greeting(access: "Access", *, python: str, program: str) -> str:
             *_section(
                 f"Python: paste into {python} (needs: pip install anthropic)", python_anthropic(base_url, key)
             ),
+            "# Tidegate demo: the gateway and a simulated provider. Ctrl-C ends it.",
+            f"  base URL  {base_url}  (OpenAI SDKs: {base_url}/v1)",
+            f"  key       {key}",
+            "  model     sim, with pace and faults on request, e.g.",
+            '            "sim;ttft=2s;rate=20", "sim;cut_after=5", "sim;error=overloaded"',
+            "            any channel serves it; that of one protocol: chat-sim, responses-sim, messages-sim",
+            f"  console   {base_url}/console/  (every request, as it happens)",
+            f"  token     {access.token}  (signs in there)",
         ]
     )
 
