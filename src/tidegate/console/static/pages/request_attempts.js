@@ -7,11 +7,13 @@ import { Name } from '../components/text.js';
 import { duration, exactMoney } from '../format.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
+import { link } from '../router.js';
 import { html } from '../view.js';
 import { strings as kinds } from './failure.strings.js';
 import { strings } from './request.strings.js';
 import { phasesOf, scaleOf } from './timeline.js';
 
+const channelLink = (name) => link(`/channels/${encodeURIComponent(name)}`);
 const TONES = { served: 'good', failed: 'bad', abandoned: 'off', repaired: 'info' };
 const PHASES = ['connect', 'byte', 'event', 'rest'];
 
@@ -39,7 +41,7 @@ function Attempt({ attempt, number, scale }) {
   return html`<li class="attempt">
     <div class="attempt-head">
       <h3>${t('attempt', { number })}</h3>
-      <${Name} className="attempt-channel">${attempt.channel}<//>
+      <a class="attempt-channel" href=${channelLink(attempt.channel)}><${Name}>${attempt.channel}<//></a>
       <${Badge} tone=${TONES[attempt.outcome]} title=${t.has(`${attempt.outcome}_long`) ? t(`${attempt.outcome}_long`) : ''}>${outcome}<//>
       ${attempt.status !== null && html`<span class="muted">${attempt.status}</span>`}
       <span class="muted attempt-after">${t('began', { after: duration(after) })} · ${duration(attempt.duration_ms)}</span>
@@ -97,7 +99,7 @@ export function Skipped({ rows }) {
   const t = useWords(strings);
   if (!rows.length) return null;
   const columns = [
-    { key: 'channel', title: t('channel'), lead: true, cell: (row) => html`<${Name}>${row.channel}<//>` },
+    { key: 'channel', title: t('channel'), lead: true, cell: (row) => html`<a href=${channelLink(row.channel)}><${Name}>${row.channel}<//></a>` },
     { key: 'upstream_model', title: t('upstreamModel'), cell: (row) => html`<${Name}>${row.upstream_model}<//>` },
     { key: 'why', title: t('whyNot'), wide: true, cell: (row) => html`<bdi>${row.why}</bdi>` },
   ];
