@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from msgspec import Struct
 
@@ -12,6 +12,8 @@ from tidegate.doctor.recording import Recording
 _BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _SHOWN = 500
+MOST_EVENTS = 20_000
+MOST_LINES = 200_000
 
 
 class Line(Struct, frozen=True):
@@ -52,6 +54,8 @@ class EventStream(Struct, frozen=True, kw_only=True):
     """Whether the body began with a byte order mark."""
     bad_bytes: bytes | None
     """Some bytes around the first that are no UTF-8."""
+    cut: bool = False
+    """Whether there is more than is looked at."""
 
 
 def shortened(raw: bytes) -> str:
@@ -64,22 +68,24 @@ def framed(recording: Recording) -> EventStream:
     """The events of a recorded body, the same for every way it may have come in pieces."""
     body = recording.body
     ends = tuple(accumulate(len(piece.data) for piece in recording.pieces))
-    lines = tuple(_lines(body.removeprefix(_BOM), len(body) - len(body.removeprefix(_BOM))))
+    plain = body.removeprefix(_BOM)
+    lines = tuple(islice(_lines(plain, len(body) - len(plain)), MOST_LINES + 1))
 
     def came_at(stop: int) -> float:
         place = bisect_left(ends, stop)
         return recording.pieces[min(place, len(ends) - 1)].at if ends else 0.0
 
-    blocks = _blocks(lines)
+    told = (block for block in _blocks(lines[:MOST_LINES]) if _has_field(block))
     events = tuple(
         _event(number, block, came_at(block[-1].stop))
-        for number, block in enumerate(block for block in blocks if _has_field(block))
+        for number, block in enumerate(islice(told, MOST_EVENTS + 1))
     )
     return EventStream(
-        events=events,
+        events=events[:MOST_EVENTS],
         line_ends=frozenset(line.end for line in lines if line.end),
         has_mark=body.startswith(_BOM),
         bad_bytes=_bad_bytes(body),
+        cut=len(lines) > MOST_LINES or len(events) > MOST_EVENTS,
     )
 
 

@@ -23,6 +23,9 @@ _BURST = 0.03
 """The part of the whole time in which all events of a stream that is held back arrive."""
 
 
+TOO_LARGE = Finding("too-large", "more came than the doctor reads (4 MiB, 20,000 events)")
+
+
 def check_close(recording: Recording) -> Iterator[Finding]:
     """Whether the answer came to its end."""
     match recording.close:
@@ -34,7 +37,7 @@ def check_close(recording: Recording) -> Iterator[Finding]:
         case Close.TOO_LATE:
             yield Finding("stalled", f"the answer did not end within {recording.ended_at:.0f} s")
         case Close.TOO_LARGE:
-            yield Finding("too-large", "more came than the doctor reads (16 MiB)")
+            yield TOO_LARGE
         case Close.WHOLE:
             pass
 

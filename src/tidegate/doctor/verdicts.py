@@ -9,7 +9,7 @@ from tidegate.doctor.expectation import Expectation, Summary
 from tidegate.doctor.findings import Finding, bounded
 from tidegate.doctor.framing import EventStream, framed, shortened
 from tidegate.doctor.framing_checks import check_framing
-from tidegate.doctor.http_checks import check_close, check_stream_head, check_time
+from tidegate.doctor.http_checks import TOO_LARGE, check_close, check_stream_head, check_time
 from tidegate.doctor.messages_checks import MessagesReader
 from tidegate.doctor.probes import Probe, Refused, Streamed, Whole
 from tidegate.doctor.recording import Close, Head, Recording
@@ -69,14 +69,18 @@ def _stream_findings(
     protocol: Protocol, expected: Expectation, head: Head, recording: Recording, stream: EventStream
 ) -> Iterator[Finding]:
     yield from check_stream_head(head, long=expected.long)
-    if not any(event.data for event in stream.events):
-        what = "nothing" if not recording.body else "no event"
+    told = [event for event in stream.events if event.data]
+    if not told and not stream.cut:
+        what = "no event" if recording.body else "nothing"
         yield Finding("body-form", f"the body holds {what}", shortened(recording.body) or None)
         return
     yield from check_framing(stream, protocol)
+    if stream.cut:
+        yield TOO_LARGE
+    if stream.cut or recording.close is Close.TOO_LARGE:
+        return
     reader = _reader(protocol, expected)
     yield from read_events(stream.events, reader)
-    told = [event for event in stream.events if event.data]
     yield from check_time(recording, told, long=expected.long)
     yield from _check_said(reader.summary(), expected)
 

@@ -18,7 +18,7 @@ from tidegate.routing.catalog import Channel
 from tidegate.upstream.client import HttpUpstream
 from tidegate.upstream.hearing import hear
 
-_MOST_BYTES = 16 << 20
+_MOST_BYTES = 4 << 20
 _WRONG_KEY = Secret("sk-tidegate-doctor-wrong-key")
 
 

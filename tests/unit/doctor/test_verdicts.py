@@ -62,6 +62,12 @@ def test_a_limit_is_kept_and_told(limit: int, stop: str, expected: list[str]) ->
     assert rules(heard(body), Streamed(Expectation(limit=limit))) == expected
 
 
+@pytest.mark.parametrize("body", [b"data: {}\n\n" * 20_001, b": comment\n" * 200_001 + TEXT])
+def test_what_is_too_much_is_not_read_to_its_end(body: bytes) -> None:
+    assert "too-large" in rules(heard(body), STREAMED)
+    assert "end-mark" not in rules(heard(body), STREAMED)
+
+
 def test_the_figures_are_those_of_the_recording() -> None:
     report = examined(
         Protocol.CHAT, Probe(name="x", path="/", body=b"", wanted=STREAMED), heard(TEXT, size=100)

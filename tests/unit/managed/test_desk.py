@@ -8,8 +8,9 @@ from tests.unit.managed.stores import CHANNEL, FILE, node
 from tidegate.admin.ports import DeclaredByFile, Invalid
 from tidegate.config import build_catalog
 from tidegate.core.secret import Secret
+from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Vault
-from tidegate.routing.catalog import Account, Channel, Key
+from tidegate.routing.catalog import Account, Channel, Duty, Key
 from tidegate.storage.catalog import ChangedMeanwhile, InUse, Kind, NameTaken, NotThere
 
 
@@ -233,3 +234,24 @@ async def test_what_is_refused_leaves_no_trace(tmp_path: Path) -> None:
             with pytest.raises(Invalid):
                 await here.desk.change(Kind.MODELS, "haiku", settings, None)
         assert await here.store.version() == before + 1
+
+
+async def test_a_duty_is_in_force_elsewhere_and_after_a_restart(tmp_path: Path) -> None:
+    def duties(live: LiveCatalog) -> dict[str, Duty]:
+        return {channel.name: channel.duty for channel in live.state.config.channels}
+
+    async with node(tmp_path) as here, node(tmp_path) as there:
+        await here.desk.create(Kind.CHANNELS, CHANNEL)
+        await here.desk.set_duty("filed", Duty.PAUSED)
+        await here.desk.set_duty("stored", Duty.DRAINING)
+        assert duties(here.live) == {"filed": Duty.PAUSED, "stored": Duty.DRAINING}
+        await there.live.refresh()
+        assert duties(there.live) == duties(here.live)
+        await there.desk.set_duty("filed", Duty.ACTIVE)
+        with pytest.raises(NotThere):
+            await here.desk.set_duty("nobody", Duty.PAUSED)
+    async with node(tmp_path) as again:
+        assert duties(again.live) == {"filed": Duty.ACTIVE, "stored": Duty.DRAINING}
+        await again.desk.remove(Kind.CHANNELS, "stored", None, revoke_keys=False)
+        await again.desk.create(Kind.CHANNELS, CHANNEL)
+        assert duties(again.live)["stored"] is Duty.ACTIVE
