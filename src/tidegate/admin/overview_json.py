@@ -11,17 +11,17 @@ from tidegate.storage.tally import Sums, bins, percentile, requests_in
 Json = dict[str, object]
 
 
-def overview_json(question: Question, overview: Overview, now: float) -> Json:
-    """All of it; `now` is when it was read (Unix seconds)."""
+def overview_json(question: Question, overview: Overview, at: float) -> Json:
+    """All of it; `at` is when it was read (Unix seconds)."""
     span = question.span
     attempts = question.group_by == "channel"
     return {
         "since": iso_time(span.since),
         "until": iso_time(span.until),
         "bucket_seconds": span.bucket,
-        "as_of": iso_time(now),
+        "as_of": iso_time(at),
         "totals": sums_json(overview.totals),
-        "series": [{"at": iso_time(at), **sums_json(sums)} for at, sums in overview.series],
+        "series": [{"at": iso_time(start), **sums_json(sums)} for start, sums in overview.series],
         "groups": [_group_json(group, attempts=attempts) for group in overview.groups],
         "open_requests": overview.open_requests,
         "uncounted_rows": overview.uncounted_rows,

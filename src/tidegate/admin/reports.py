@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from time import time
 
 from aiohttp import web
 
@@ -33,9 +32,9 @@ class Reports:
     async def overview(self, request: web.Request) -> web.Response:
         if self._figures is None:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "this gateway keeps no figures")
-        now = time()
-        question = read_question(request.query.items(), now)
-        return json_answer(overview_json(question, await self._figures.overview(question), now))
+        question = read_question(request.query.items(), self._figures.now())
+        at, overview = await self._figures.overview(question)
+        return json_answer(overview_json(question, overview, at))
 
     async def of_keys(self, entries: Sequence[Entry]) -> Sequence[Json]:
         """What each key has done; all null where that is not known."""

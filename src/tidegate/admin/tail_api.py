@@ -2,9 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from http import HTTPStatus
+from time import monotonic
 
 import msgspec
 from aiohttp import web
@@ -12,7 +13,7 @@ from aiohttp import web
 from tidegate.admin.parameters import FILTERS, read_filters, read_known, wrong
 from tidegate.admin.problems import Problem
 from tidegate.admin.resources import request_json
-from tidegate.admin.tail_filter import Sieve
+from tidegate.admin.tail_filter import Allowance, Sieve
 from tidegate.storage.following import Place
 from tidegate.storage.live_tail import Away, Back, LiveTail, News, Seen
 
@@ -24,6 +25,10 @@ MOST_TAILS = 100
 
 PATIENCE = 60.0
 """Seconds for which a client may take nothing at all."""
+
+BURST, A_SECOND = 1_000, 50
+"""Rows that a client is sent in a moment, and for long: nobody reads more, and each costs what a request does
+not have to spare."""
 
 _MOST_MISSING = 100
 _CURSOR = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,100}")
@@ -42,7 +47,7 @@ class TailApi:
     async def show(self, request: web.Request) -> web.StreamResponse:
         if self._live is None:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "this gateway has no live tail")
-        sieve = Sieve(read_filters(read_known(request.query.items(), FILTERS)))
+        tail = _Tail(Sieve(read_filters(read_known(request.query.items(), FILTERS))))
         since = read_cursor(request.headers.get("last-event-id"))
         if self._live.watchers >= MOST_TAILS:
             raise Problem(
@@ -60,27 +65,38 @@ class TailApi:
         try:
             await response.prepare(request)
             await _send(response, b"retry: 2000\n\n")
-            place = await watch.place()
+            place = await watch.begin()
             if place is not None:
                 await _send(response, _event(b"ready", place, b"{}"))
             while True:
                 missed, news = await watch.take(HEARTBEAT)
-                await _tell(response, sieve, missed, news)
+                for frames in tail.frames(missed, news, monotonic()):
+                    await _send(response, frames)
         except (ConnectionResetError, TimeoutError):
             return response
         finally:
             watch.close()
 
 
-async def _tell(response: web.StreamResponse, sieve: Sieve, missed: int, news: Sequence[News]) -> None:
-    """Send what came, some frames at once; a comment where nothing came."""
-    if not missed and not news:
-        await _send(response, b": nothing new\n\n")
-    if missed:
-        await _send(response, b'event: skipped\ndata: {"rows":%d}\n\n' % missed)
-    frames = [_frame(one) for one in news if not isinstance(one, Seen) or sieve.passes(one.row)]
-    for start in range(0, len(frames), _AT_ONCE):
-        await _send(response, b"".join(frames[start : start + _AT_ONCE]))
+class _Tail:
+    """What one client gets to see."""
+
+    def __init__(self, sieve: Sieve) -> None:
+        self._sieve = sieve
+        self._allowance = Allowance(BURST, A_SECOND)
+
+    def frames(self, missed: int, news: Sequence[News], now: float) -> Iterator[bytes]:
+        """Some events at once; a comment where nothing came. What comes too fast is counted and left out."""
+        if not missed and not news:
+            yield b": nothing new\n\n"
+        rows = [one for one in news if isinstance(one, Seen) and self._sieve.passes(one.row)]
+        left_out = len(rows) - self._allowance.take(len(rows), now)
+        if missed + left_out:
+            yield b'event: skipped\ndata: {"rows":%d}\n\n' % (missed + left_out)
+        shown = set(map(id, rows[left_out:]))
+        told = [one for one in news if not isinstance(one, Seen) or id(one) in shown]
+        for start in range(0, len(told), _AT_ONCE):
+            yield b"".join(map(_frame, told[start : start + _AT_ONCE]))
 
 
 def _frame(one: News) -> bytes:

@@ -1,4 +1,4 @@
-"""Tells which rows a live tail shows."""
+"""Tells which rows a live tail shows, and how many."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,3 +31,21 @@ class Sieve:
         if self._until is not None and row[_CREATED_AT] >= self._until:
             return False
         return self._id is None or str(row[_ID]).startswith(self._id)
+
+
+class Allowance:
+    """How many rows may be sent: some at once, and then so many a second."""
+
+    def __init__(self, burst: int, a_second: float) -> None:
+        self._burst = burst
+        self._a_second = a_second
+        self._left = float(burst)
+        self._at = 0.0
+
+    def take(self, wanted: int, now: float) -> int:
+        """How many of those that are wanted may be sent at `now` (seconds that only rise)."""
+        self._left = min(self._burst, self._left + (now - self._at) * self._a_second)
+        self._at = now
+        granted = min(wanted, int(self._left))
+        self._left -= granted
+        return granted

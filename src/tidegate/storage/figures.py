@@ -20,6 +20,9 @@ from tidegate.storage.sums import SUMS
 from tidegate.storage.tally import DIMENSIONS
 from tidegate.storage.uncounted import uncounted
 
+SHARED = 1.0
+"""Seconds for which an overview answers the same question again."""
+
 _AT_ONCE = 100
 _KEY = DIMENSIONS.index("key")
 _COST = SUMS.index("cost")
@@ -43,9 +46,14 @@ class FiguresReader:
         self._clock = clock
         self._keeper = FigureKeeper(database, clock)
         self._keeping: asyncio.Task[NoReturn] | None = None
+        self._asked: dict[Question, tuple[float, asyncio.Future[Overview]]] = {}
+
+    def now(self) -> float:
+        """Unix seconds, as the buckets know them."""
+        return self._clock()
 
     def keep(self) -> None:
-        """Add up requests in the background from now on; until then every answer is made of all rows."""
+        """Add up requests in the background from now on; what is not counted is read with each answer."""
         if self._keeping is None:
             self._keeping = asyncio.create_task(self._keeper.run())
 
@@ -56,9 +64,20 @@ class FiguresReader:
             await asyncio.wait([self._keeping])
         self._keeper.close()
 
-    async def overview(self, question: Question) -> Overview:
-        """As `read_overview`."""
-        return await self._read(lambda connection: read_overview(connection, question))
+    async def overview(self, question: Question) -> tuple[float, Overview]:
+        """As `read_overview`, and when it was read (Unix seconds): a second ago at most.
+
+        Many consoles that ask the same are answered by one reading.
+        """
+        now = self._clock()
+        asked = self._asked.get(question)
+        if asked is None or not asked[0] <= now < asked[0] + SHARED or _failed(asked[1]):
+            reading = asyncio.ensure_future(
+                self._read(lambda connection: read_overview(connection, question))
+            )
+            self._asked = {one: other for one, other in self._asked.items() if now < other[0] + SHARED}
+            self._asked[question] = asked = (now, reading)
+        return asked[0], await asyncio.shield(asked[1])
 
     async def keys(self, names: Sequence[str]) -> Mapping[str, KeyUse]:
         """What each of these keys did; UTC days and months."""
@@ -75,6 +94,10 @@ class FiguresReader:
         except SQLAlchemyError as error:
             unread = Failure(kind=Kind.INTERNAL, message="the journal cannot be read", detail=reason(error))
             raise TidegateError(unread) from error
+
+
+def _failed(reading: "asyncio.Future[Overview]") -> bool:
+    return reading.done() and (reading.cancelled() or reading.exception() is not None)
 
 
 def read_keys(connection: Connection, names: Sequence[str], now: float) -> dict[str, KeyUse]:

@@ -15,7 +15,7 @@ from tidegate.exchange.ports import RequestRecord
 from tidegate.storage import rows
 from tidegate.storage.database import Database, DatabaseUnusable
 from tidegate.storage.following import Place, advance, begin
-from tidegate.storage.journal_query import newest_numbers, numbers_since
+from tidegate.storage.journal_query import newest_numbers
 from tidegate.storage.schema import requests
 
 POLL = 0.5
@@ -77,6 +77,11 @@ class LiveTail:
         self._away = False
         self._watchers = 0
         self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def away(self) -> bool:
+        """Whether the journal cannot be read now."""
+        return self._away
 
     @property
     def watchers(self) -> int:
@@ -149,10 +154,9 @@ class LiveTail:
         place = self._place
         if place is None:
             return begin(newest_numbers(connection, _BEGIN), self._clock()), []
-        numbers = numbers_since(connection, place.number, place.missing, _STEP)
         seen = []
         now = self._clock()
-        for row in read_numbers(connection, numbers):
+        for row in _new_rows(connection, place):
             place = advance(place, [row[0]], now)
             seen.append(Seen(place, row))
         return (seen[-1].place if seen else advance(place, [], now)), seen
@@ -167,6 +171,13 @@ class LiveTail:
     async def missed(self, since: Place, reached: Place) -> tuple[int, list[Seen]]:
         """What came after `since` and not after `reached`: how many rows are too many, and the newest."""
         return await self._run(lambda connection: _missed(connection, since, reached))
+
+
+def _new_rows(connection: Connection, place: Place) -> Sequence[Sequence[Any]]:
+    """The lowest of the rows that have come since, each after its number."""
+    new = requests.c.seq > place.number
+    wanted = or_(new, requests.c.seq.in_(place.missing)) if place.missing else new
+    return connection.execute(select(*_COLUMNS).where(wanted).order_by(requests.c.seq).limit(_STEP)).all()
 
 
 def read_numbers(connection: Connection, numbers: Sequence[int]) -> Sequence[Sequence[Any]]:
@@ -222,9 +233,12 @@ class Watch:
         self._number += lost + len(news)
         return lost, [one for one in news if not self._knows(one)]
 
-    async def place(self) -> Place | None:
-        """Where it begins, or the place it goes on from; None: the journal cannot be read yet."""
-        return self._since or (await self._live.begun())[0]
+    async def begin(self) -> Place | None:
+        """The place after which nothing is missed; None: the journal cannot be read yet."""
+        reached, number = await self._live.begun()
+        if self._since is None and reached is not None and not self._live.away:
+            self._number = number
+        return self._since or reached
 
     async def _start(self) -> tuple[int, list[News]]:
         """What came between the place to go on from and now."""
@@ -236,12 +250,15 @@ class Watch:
                 reached = None
             else:
                 self._number = number
-                return lost, [*([Back()] if self._first else []), *missed]
+                return lost, [*([Back()] if self._first else []), *missed, *self._trouble()]
         if not self._first:
             self._first = [Away()]
             return 0, self._first
         await asyncio.sleep(_AGAIN)
         return 0, []
+
+    def _trouble(self) -> list[News]:
+        return [Away()] if self._live.away else []
 
     async def _catch_up(self, reached: Place) -> tuple[int, list[Seen]]:
         if self._since is not None and self._since.number > reached.number + KEPT:
