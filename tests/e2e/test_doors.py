@@ -141,6 +141,24 @@ async def test_the_audit_log_tells_what_api_console_and_commands_did(
     assert b"sk-never" not in site.stored()
 
 
+async def test_a_reload_withdraws_an_operator(start: Start, config: settings.Config) -> None:
+    gateway = start(config, "--workers", "2")
+    alice, admin = await Operator.at(gateway.port, ALICE), await Operator.at(gateway.port)
+    connection, tail = await alice.open(gateway.port, "GET", "requests/tail")
+    gateway.write_config(settings.merged(config, admin={"operators": {"bob": "the-token-of-bob-4711"}}))
+    gateway.process.send_signal(1)
+
+    async def withdrawn() -> bool:
+        return await alice.status(gateway.port, 12) == {401}
+
+    await holds(withdrawn, 10)
+    await tail.finish(10)
+    connection.close()
+    assert (await sign_in(gateway.port, ALICE)).status == 401
+    assert (await Operator.at(gateway.port, "the-token-of-bob-4711")).session["operator"] == "bob"
+    assert await admin.status(gateway.port, 12) == {200}
+
+
 def run(gateway: Gateway, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "tidegate", *arguments, "--config", str(gateway.config_path)],

@@ -170,8 +170,9 @@ async def test_two_nodes_never_overdraw_one_account(
     nodes.upstream.always("paid", "up", stream(script.opening, script.deltas, gate, script.closing))
 
     async def known() -> bool:
-        header = [("authorization", f"Bearer {secret}")]
-        return (await fetch(there.port, "GET", "/v1/models", header)).status == 200
+        header = [("authorization", f"Bearer {secret}")]  # by both of its workers, so by many connections
+        asked = [fetch(there.port, "GET", "/v1/models", header) for _ in range(12)]
+        return {reply.status for reply in await asyncio.gather(*asked)} == {200}
 
     await holds(known)
     seen: Counter[int] = Counter()

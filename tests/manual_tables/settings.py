@@ -111,8 +111,8 @@ def _row(place: Place, asked: Asked, written: Row) -> list[str]:
 def in_force(place: Place) -> str:
     """Whether a reload takes a change of the setting, or only the next start."""
     section, key = place[0], place[1]
-    of_server = section == "server" and key in serving._RESTART_ONLY_OF_SERVER
-    return "restart" if of_server or section in serving._RESTART_ONLY else "reload"
+    single = key in serving._RESTART_ONLY_OF.get(section, ())
+    return "restart" if single or section in serving._RESTART_ONLY else "reload"
 
 
 def _type(place: Place, asked: Asked) -> str:

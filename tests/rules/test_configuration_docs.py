@@ -49,6 +49,7 @@ def test_tables_inside_a_model_are_those_inside_a_channel() -> None:
     [
         (("server", "port"), "restart"),
         (("admin", "token"), "restart"),
+        (("admin", "operators"), "reload"),
         (("server", "body_timeout"), "reload"),
         (("channels", "weight"), "reload"),
     ],

@@ -99,6 +99,7 @@ def _border(gate: Gatekeeper) -> Middleware:
         if not response.prepared:
             response.headers["server"] = "tidegate"  # in place of aiohttp's own, which tells versions
             response.headers.update(_GUARDS)
+            response.headers.setdefault("cache-control", "no-store")
         return response
 
     async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -44,7 +44,9 @@ class SessionApi:
         author = Author(operator=operator, via=Via.CONSOLE, address=where.address)
         deed = Deed(action="sign_in", kind="sessions")
         also = partial(note, author=author, deed=deed)
-        session = await self._gate.sessions.open(operator, self._gate.operators, also)
+        session = await self._gate.sessions.open(
+            operator, self._gate.operators, also, instead_of=cookies.read(request)
+        )
         response = json_answer(_session_json(session))
         cookies.write(response, session.id, secure=where.secure)
         return response

@@ -80,8 +80,17 @@ class Sessions:
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
-    async def open(self, operator: str, operators: Operators, also: Callable[[Any], None]) -> SignedIn:
-        """Sign an operator in; `also` is done in the same transaction. Raises TidegateError."""
+    async def open(
+        self,
+        operator: str,
+        operators: Operators,
+        also: Callable[[Any], None],
+        instead_of: str | None = None,
+    ) -> SignedIn:
+        """Sign an operator in; `also` is done in the same transaction. Raises TidegateError.
+
+        `instead_of` is the id that the browser had before; that session ends.
+        """
         identifier, now = self._ids.new(), self._wall()
         proof = operators.proof(operator, identifier)
         if proof is None:
@@ -92,10 +101,14 @@ class Sessions:
 
         def task(connection: Any) -> None:
             self._sweep(connection, now)
+            if instead_of is not None:
+                stored.remove(connection, digest(instead_of))
             stored.add(connection, session)
             also(connection)
 
         await self._store.write(task)
+        if instead_of is not None:
+            self._known.pop(digest(instead_of), None)
         self._keep(session)
         return self._signed_in(identifier, session)
 

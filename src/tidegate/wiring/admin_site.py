@@ -23,6 +23,7 @@ from tidegate.console.mount import Console, belongs, read_files
 from tidegate.core.secret import Secret
 from tidegate.managed.desk import Desk
 from tidegate.storage.assembly import Storage
+from tidegate.storage.audit_trail import AuditTrail
 from tidegate.wiring.sharing import SharedMemory
 
 _PREFIX = "/admin/"
@@ -31,8 +32,9 @@ _PREFIX = "/admin/"
 class AdminSite:
     """What of a gateway's main port is for operators."""
 
-    def __init__(self, runner: web.AppRunner, gate: Gatekeeper, console: Console) -> None:
+    def __init__(self, runner: web.AppRunner, gate: Gatekeeper, console: Console, audit: AuditTrail) -> None:
         self._runner = runner
+        self._audit = audit
         self._gate = gate
         self._console = console
 
@@ -50,6 +52,14 @@ class AdminSite:
         if isinstance(request, web.Request) and self._runner.server is not None:
             return self._runner.server.request_handler(request)
         return self._console.answer(request) if belongs(request.path) else None
+
+    def reload(self, admin: Admin) -> None:
+        """Put other settings in force: who is no operator any more is signed out."""
+        if admin.token is not None:
+            self._gate.operators = Operators({ADMIN: admin.token, **admin.operators})
+        self._gate.sessions.lifetimes = Lifetimes(admin.session_idle, admin.session_lifetime)
+        self._gate.trusted = admin.trusted_proxies
+        self._audit.retention = admin.audit_retention
 
     async def close(self) -> None:
         """Let go of everything."""
@@ -71,17 +81,15 @@ async def open_admin_site(
     config: Config, secret: Secret, parts: AdminParts, memory: SharedMemory
 ) -> AdminSite | None:
     """The admin API and the console; None where no admin token is set."""
-    token = config.admin.token
+    audit, token = parts.storage.audit, config.admin.token
     if token is None:
         return None
-    parts.storage.audit.retention = config.admin.audit_retention
     parts.storage.figures.keep()
     gate = Gatekeeper(
-        Operators(_tokens(token, config.admin)),
-        Sessions(parts.storage.sessions, SessionIds(secret), _lifetimes(config.admin)),
+        Operators({ADMIN: token}),
+        Sessions(parts.storage.sessions, SessionIds(secret), Lifetimes()),
         Throttle(memory.failures, memory.lock),
-        config.admin.trusted_proxies,
-        parts.storage.audit.tell,
+        tell=audit.tell,
     )
     app = create_admin_app(
         gate,
@@ -92,16 +100,10 @@ async def open_admin_site(
         parts.tester,
         Reports(parts.storage.figures, parts.storage.live),
         parts.storage.content_desk,
-        more=[PlaygroundApi(parts.plane), AuditApi(parts.storage.audit)],
+        more=[PlaygroundApi(parts.plane), AuditApi(audit)],
     )
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    return AdminSite(runner, gate, Console(read_files()))
-
-
-def _tokens(token: Secret, admin: Admin) -> dict[str, Secret]:
-    return {ADMIN: token, **admin.operators}
-
-
-def _lifetimes(admin: Admin) -> Lifetimes:
-    return Lifetimes(admin.session_idle, admin.session_lifetime)
+    site = AdminSite(runner, gate, Console(read_files()), audit)
+    site.reload(config.admin)
+    return site

@@ -36,6 +36,7 @@ def _sections(config: Config) -> dict[str, object]:
         "models": _by_name(config.models),
         "accounts": _by_name(config.accounts),
         "keys": sorted((digest.hex(), key) for digest, key in config.keys.items()),
+        "admin": (config.admin.token, config.admin.operators),
         "streaming": config.streaming,
         "routing": config.routing,
         "capture": config.capture,

@@ -133,6 +133,8 @@ class Gateway:
             self._storage.audit.tell(NOBODY, deed)
         self.config = config
         self.plane.rules = server_rules(config)
+        if self.admin is not None:
+            self.admin.reload(config.admin)
         self._storage.tell_config(config_digest(config, self._secret))
         if opens:
             self._opening = asyncio.create_task(self._open_and_take(config))

@@ -32,8 +32,11 @@ log = logging.getLogger(__name__)
 _BACKLOG = 4096
 _GC_THRESHOLD = 50_000
 _SWITCH_INTERVAL = 0.0005
-_RESTART_ONLY = ("database", "redis", "admin", "tracing")
-_RESTART_ONLY_OF_SERVER = ("host", "port", "tls_cert", "tls_key", "secret", "metrics_listen")
+_RESTART_ONLY = ("database", "redis", "tracing")
+_RESTART_ONLY_OF = {
+    "server": ("host", "port", "tls_cert", "tls_key", "secret", "metrics_listen"),
+    "admin": ("token",),
+}
 
 
 def serve(config_path: Path, host: str | None, port: int | None, workers: int) -> int:
@@ -217,16 +220,20 @@ def reload(gateway: Gateway, path: Path) -> None:
 def _reloaded(config: Config, running: Config) -> Config:
     """`config` with what only a start can change as it is in `running`."""
     kept = {name: getattr(running, name) for name in _RESTART_ONLY}
-    server = {name: getattr(running.server, name) for name in _RESTART_ONLY_OF_SERVER}
-    return structs.replace(config, server=structs.replace(config.server, **server), **kept)
+    for section, names in _RESTART_ONLY_OF.items():
+        here, there = getattr(config, section), getattr(running, section)
+        kept[section] = structs.replace(here, **{name: getattr(there, name) for name in names})
+    return structs.replace(config, **kept)
 
 
 def _waiting(config: Config, running: Config) -> list[str]:
     """What of `config` only a start can change and is not so in `running`."""
     sections = [f"[{name}]" for name in _RESTART_ONLY if getattr(config, name) != getattr(running, name)]
-    here, there = config.server, running.server
     return sections + [
-        f"server.{name}" for name in _RESTART_ONLY_OF_SERVER if getattr(here, name) != getattr(there, name)
+        f"{section}.{name}"
+        for section, names in _RESTART_ONLY_OF.items()
+        for name in names
+        if getattr(getattr(config, section), name) != getattr(getattr(running, section), name)
     ]
 
 
@@ -259,4 +266,5 @@ def _secrets_of(config: Config, own: Secret | None) -> list[Secret]:
     redis = config.redis.url
     known += [] if redis is None else [redis, Secret(unquote(urlsplit(redis.reveal()).password or ""))]
     known += config.tracing.headers.values()
+    known += config.admin.operators.values()
     return [secret for secret in (*known, config.admin.token, own) if secret]

@@ -128,3 +128,8 @@ def test_header_values_that_may_be_credentials_are_secrets_of_the_channel() -> N
     }
     known = [secret.reveal() for secret in structs.replace(channel("a"), headers=headers).secrets]
     assert known == ["sk-upstream", "short-one", "the-token", "0123456789abcdef0123456789"]
+
+
+def test_operators_find_a_key_by_its_name(catalog: Catalog) -> None:
+    assert catalog.key_named("laptop") is LAPTOP
+    assert catalog.key_named("nobody") is None

@@ -11,7 +11,9 @@ from aiohttp import web
 from aiohttp.web_request import BaseRequest
 from tests.unit.exchange.scene import SECRET, Scene, turns
 
+from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
+from tidegate.routing.catalog import Key
 from tidegate.server.connection import ConnectionFactory
 from tidegate.server.directory import Directory
 from tidegate.server.endpoints import DataPlane, Rules
@@ -94,6 +96,8 @@ class Served:
         self.clients: list[Client] = []
         self.ids = iter(f"{number:024}" for number in range(1000))
         self.other: web.Response | None = None
+        self.asks_as: Key | None = None
+        """The key that operators ask as."""
         directory = Directory(
             scene.exchange, self._ready, 1_700_000_000, lambda: self.facts, None if hidden else page
         )
@@ -116,6 +120,9 @@ class Served:
         return self.ready
 
     def _others(self, request: BaseRequest) -> Awaitable[web.StreamResponse] | None:
+        if self.asks_as is not None:
+            return self.plane.serve_as(request, Protocol.CHAT, self.asks_as)
+
         async def answer() -> web.StreamResponse:
             assert self.other is not None
             return self.other

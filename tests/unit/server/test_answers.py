@@ -57,3 +57,11 @@ async def test_the_stand_in_writes_nothing_and_tells_if_the_connection_lives_on(
         request: object = None
         assert await answer.prepare(request) is None  # type: ignore[arg-type]  # it is not looked at
         await answer.write_eof()
+
+
+def test_operators_get_errors_as_problems() -> None:
+    failure = Failure(kind=Kind.HEADERS_TOO_LARGE, message="too large")
+    told = answers.problem(failure)
+    assert (told.status, told.content_type) == (431, "application/problem+json")
+    assert isinstance(told.body, bytes)
+    assert json.loads(told.body)["detail"] == "too large"

@@ -11,7 +11,7 @@ from tests.unit.exchange.scene import SECRET, Scene, channel, turns
 from tests.unit.server.served import AUTH, RULES, served
 
 from tidegate.core.protocol import Protocol
-from tidegate.server.endpoints import Rules
+from tidegate.server.endpoints import CONSOLE_KEY, Rules
 
 CHAT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/messages", "/v1/responses"
 COUNT = MESSAGES + "/count_tokens"
@@ -366,3 +366,28 @@ async def test_no_secret_of_a_caller_goes_up() -> None:
         await one.until(1)
         assert SECRET not in repr(scene.call.request)
         await client.leave()
+
+
+async def test_bad_http_for_operators_is_a_problem() -> None:
+    async with served(Scene()) as one:
+        reply = await one.call("GET /admin/v1/keys", "x: " + "y" * 5000)
+        assert (reply.status, reply.headers["content-type"]) == (431, "application/problem+json")
+
+
+async def test_an_operator_asks_as_a_key_and_its_own_credentials_go_nowhere() -> None:
+    scene = Scene()
+    async with served(scene, RULES) as one:
+        assert one.plane.key_named("nobody") is None
+        assert one.plane.key_named(None) == CONSOLE_KEY
+        assert one.plane.key_named("console") is None
+        one.asks_as = CONSOLE_KEY
+        client = await one.connect()
+        hidden = ("authorization: Bearer the-admin", "cookie: c=1", "x-csrf-token: t", "origin: http://x")
+        client.ask("POST /admin/ask", *hidden, "user-agent: console", body=BODY)
+        await one.until(1)
+        assert "the-admin" not in repr(scene.call.request)
+        assert "x-csrf-token" not in repr(scene.call.request)
+        assert ("user-agent", "console") in scene.call.request.headers
+        await client.leave()
+        await one.rows(1)
+        assert (scene.rows[0].key, scene.rows[0].account) == ("console", "default")
