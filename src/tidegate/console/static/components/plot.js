@@ -23,7 +23,7 @@ export function plotted({ box, height, step, series, kind, values, latest }) {
     width: box.clientWidth,
     height,
     legend: { show: false },
-    padding: [8, 12, 0, 0],
+    padding: [8, 20, 0, 0],
     scales: { x: { time: true, range: (_, least, most) => [least, most + step] }, y: { range: upwards } },
     axes: axes(colour, latest),
     series: [{}, ...series.map((one) => line(one, kind, colour))],
