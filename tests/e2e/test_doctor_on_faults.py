@@ -66,6 +66,13 @@ async def test_a_refusal_is_no_fault(simulator: Simulator, protocol: Protocol) -
     assert rules(report, *Severity) == set()
 
 
+@pytest.mark.parametrize("protocol", EVERY)
+async def test_a_server_without_tools_is_no_faulty_one(simulator: Simulator, protocol: Protocol) -> None:
+    report = await found(simulator, protocol, "sim;refuse=tools", Examination.TOOL)
+    assert rules(report, *Severity) == {"tool-refused"}
+    assert report.ok
+
+
 FAULTS: list[tuple[str, str, tuple[Protocol, ...]]] = [
     ("status=500", "status", EVERY),
     ("status=302", "status", EVERY),

@@ -10,6 +10,7 @@ from tidegate.doctor.findings import Finding
 from tidegate.doctor.framing import shortened
 from tidegate.doctor.http_checks import content_type
 from tidegate.doctor.members import part, word
+from tidegate.doctor.probes import Refused
 from tidegate.doctor.recording import Head
 
 _TRACE = re.compile(
@@ -19,15 +20,15 @@ _TRACE = re.compile(
 _HTML = re.compile(rb"\s*(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
 
 
-def check_refusal(head: Head, body: bytes, protocol: Protocol, wanted: tuple[int, ...]) -> Iterator[Finding]:
-    """The answer to a request that must be refused, with one of the `wanted` statuses."""
+def check_refusal(head: Head, body: bytes, protocol: Protocol, wanted: Refused) -> Iterator[Finding]:
+    """The answer to a request that must be refused."""
     if head.status == 200:
         message = "the request was not refused (a local server may not care)"
         yield Finding("error-not-refused", message, shortened(body))
         return
-    if head.status not in wanted:
-        expected = " or ".join(map(str, wanted))
-        yield Finding("error-status", f"the status is {head.status}, not {expected}", shortened(body))
+    if head.status != wanted.status:
+        rule = "error-status-near" if head.status in wanted.near else "error-status"
+        yield Finding(rule, f"the status is {head.status}, not {wanted.status}", shortened(body))
     yield from check_error_body(head, body, protocol)
 
 
@@ -46,19 +47,16 @@ def check_error_body(head: Head, body: bytes, protocol: Protocol) -> Iterator[Fi
         return
     if content_type(head) != "application/json":
         yield Finding("content-type", "a JSON body without content-type: application/json", shown)
-    error = part(told, "error")
+    for name in _missing(told, protocol):
+        yield Finding("error-body", f"{name} is missing, or not what it should be", shown)
+    if protocol is not Protocol.MESSAGES:
+        for name in sorted({"param", "code"} - part(told, "error").keys()):
+            yield Finding("error-members", f"error.{name} is missing (null where there is none)", shown)
+
+
+def _missing(told: object, protocol: Protocol) -> Iterator[str]:
     if protocol is Protocol.MESSAGES and word(told, "type") != "error":
-        yield Finding("error-body", "type is not error", shown)
-    for name in _missing(error, protocol):
-        yield Finding("error-body", f"error.{name} is missing, or no text", shown)
-
-
-def _missing(error: dict[str, object], protocol: Protocol) -> Iterator[str]:
+        yield "type"
     for name in ("message", "type"):
-        if not word(error, name):
-            yield name
-    if protocol is Protocol.MESSAGES:
-        return
-    for name in ("param", "code"):
-        if name not in error:
-            yield f"{name} (null where there is none)"
+        if not word(part(told, "error"), name):
+            yield f"error.{name}"

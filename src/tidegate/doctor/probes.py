@@ -51,9 +51,10 @@ class Whole(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """The request should be refused with one of these statuses."""
+    """The request should be refused with this status; one of those that are `near` is no surprise."""
 
-    statuses: tuple[int, ...]
+    status: int
+    near: tuple[int, ...] = ()
 
 
 Wanted: TypeAlias = Streamed | Whole | Refused
@@ -97,11 +98,11 @@ def _probe(protocol: Protocol, model: str, what: Examination) -> Probe | None:
         case Examination.WHOLE:
             return _made("whole answer", protocol, asked, Whole(Expectation()))
         case Examination.WRONG_KEY:
-            return structs.replace(_made("wrong key", protocol, asked, Refused((401,))), own_key=False)
+            return structs.replace(_made("wrong key", protocol, asked, Refused(401, (403,))), own_key=False)
         case Examination.UNKNOWN_MODEL:
-            return _made("unknown model", protocol, asked | {"model": _ABSENT_MODEL}, Refused((404,)))
+            return _made("unknown model", protocol, asked | {"model": _ABSENT_MODEL}, Refused(404, (400,)))
         case Examination.MALFORMED:
-            made = _made("malformed body", protocol, asked, Refused((400,)))
+            made = _made("malformed body", protocol, asked, Refused(400, (422,)))
             return structs.replace(made, body=made.body[:-1])
         case _:  # streams
             return _stream(protocol, model, what)

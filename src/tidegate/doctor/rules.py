@@ -134,7 +134,9 @@ RULES: tuple[Rule, ...] = (
     Rule("whole-form", _E, _ANSWERS),
     # refusals
     Rule("error-status", _E, _ERRORS),
+    Rule("error-status-near", _W, _ERRORS),
     Rule("error-body", _E, _ERRORS),
+    Rule("error-members", _W, _ERRORS),
     Rule("error-html", _E, _ERRORS),
     Rule("error-trace", _E, _ERRORS),
     Rule("error-not-refused", _N, _ERRORS),

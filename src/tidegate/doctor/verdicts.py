@@ -19,6 +19,7 @@ from tidegate.doctor.told import Reader, read_events
 from tidegate.doctor.whole_checks import check_whole, whole_summary
 
 _LIMIT_STOPS = frozenset({"length", "max_tokens", "max_output_tokens"})
+_CANNOT = frozenset({400, 404, 422, 501})
 _LEEWAY = 4
 """How many times the allowed tokens an answer must have before the limit counts as ignored."""
 
@@ -46,18 +47,26 @@ def _findings(
     if head is None:
         return
     match probe.wanted:
-        case Refused(statuses):
+        case Refused() as wanted:
             if whole:
-                yield from check_refusal(head, recording.body, protocol, statuses)
-        case Streamed() | Whole() if head.status != 200:
-            message = f"answered with status {head.status}"
-            yield Finding("status", message, shortened(recording.body) or None)
+                yield from check_refusal(head, recording.body, protocol, wanted)
+        case Streamed(expected) | Whole(expected) if head.status != 200:
+            yield _refused(head, recording.body, expected)
             yield from check_error_body(head, recording.body, protocol)
         case Streamed(expected):
             yield from _stream_findings(protocol, expected, head, recording, stream or framed(recording))
         case Whole(expected):
             if whole:
                 yield from _whole_findings(protocol, expected, head, recording.body)
+
+
+def _refused(head: Head, body: bytes, expected: Expectation) -> Finding:
+    """A good request that was refused; that a server cannot call tools is no fault."""
+    if expected.tool is not None and head.status in _CANNOT and b"tool" in body.lower():
+        return Finding(
+            "tool-refused", f"a request with tools is answered with {head.status}", shortened(body)
+        )
+    return Finding("status", f"answered with status {head.status}", shortened(body) or None)
 
 
 def _whole_findings(protocol: Protocol, expected: Expectation, head: Head, body: bytes) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ import pytest
 
 from tidegate.core.protocol import Protocol
 from tidegate.doctor.error_checks import check_refusal
+from tidegate.doctor.probes import Refused
 from tidegate.doctor.recording import Head
 
 OPENAI = {"error": {"message": "a", "type": "b", "param": None, "code": None}}
@@ -15,7 +16,7 @@ def rules(
 ) -> list[str]:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     head = Head(0.1, status, (("content-type", content_type),))
-    return [finding.rule for finding in check_refusal(head, raw, protocol, (401,))]
+    return [finding.rule for finding in check_refusal(head, raw, protocol, Refused(401, (403,)))]
 
 
 def test_the_protocol_s_own_form_has_no_finding() -> None:
@@ -27,7 +28,7 @@ def test_the_protocol_s_own_form_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("protocol", "body", "rule"),
     [
-        (Protocol.CHAT, ANTHROPIC, "error-body"),
+        (Protocol.CHAT, ANTHROPIC, "error-members"),
         (Protocol.MESSAGES, OPENAI, "error-body"),
         (Protocol.CHAT, {"error": "no"}, "error-body"),
         (Protocol.CHAT, {"detail": "no"}, "error-body"),
@@ -46,6 +47,7 @@ def test_another_form_is_told(protocol: Protocol, body: object, rule: str) -> No
 
 def test_the_status_and_the_content_type_are_looked_at() -> None:
     assert rules(Protocol.CHAT, OPENAI, 500) == ["error-status"]
+    assert rules(Protocol.CHAT, OPENAI, 403) == ["error-status-near"]
     assert rules(Protocol.CHAT, OPENAI, content_type="text/plain") == ["content-type"]
 
 

@@ -29,6 +29,7 @@ def rules(recording: Recording, wanted: Wanted) -> list[str]:
 
 
 STREAMED, WHOLE = Streamed(Expectation()), Whole(Expectation())
+TOOL = Streamed(Expectation(tool="get_weather"))
 
 
 @pytest.mark.parametrize(
@@ -39,12 +40,14 @@ STREAMED, WHOLE = Streamed(Expectation()), Whole(Expectation())
         (Recording(head=None, close=Close.UNREACHED, trouble="refused"), STREAMED, ["unreachable"]),
         (heard(b"", headers=JSON), STREAMED, ["content-type", "cache-control", "body-form"]),
         (heard(REFUSAL, status=429, headers=JSON), STREAMED, ["status"]),
+        (heard(REFUSAL.replace(b'"a"', b'"no tools"'), status=400, headers=JSON), TOOL, ["tool-refused"]),
+        (heard(REFUSAL, status=400, headers=JSON), TOOL, ["status"]),
         (heard(b"busy", status=429), WHOLE, ["status", "error-body"]),
         (heard(TEXT), WHOLE, ["content-type", "body-form"]),
         (heard(b"{", close=Close.BROKEN), WHOLE, ["connection"]),
-        (heard(REFUSAL, status=401, headers=JSON), Refused((401,)), []),
-        (heard(REFUSAL, status=500, headers=JSON), Refused((401,)), ["error-status"]),
-        (heard(b"", status=401, close=Close.TOO_LATE), Refused((401,)), ["stalled"]),
+        (heard(REFUSAL, status=401, headers=JSON), Refused(401), []),
+        (heard(REFUSAL, status=500, headers=JSON), Refused(401), ["error-status"]),
+        (heard(b"", status=401, close=Close.TOO_LATE), Refused(401), ["stalled"]),
     ],
 )
 def test_what_is_found_depends_on_what_was_wanted(
@@ -92,7 +95,7 @@ def test_any_chunking_gives_the_same_findings(path: Path, cuts: list[int]) -> No
 @given(body=st.binary(max_size=400), status=st.sampled_from([200, 401, 500]))
 @pytest.mark.parametrize("protocol", Protocol)
 def test_no_bytes_are_too_odd_to_be_examined(protocol: Protocol, body: bytes, status: int) -> None:
-    for wanted in (STREAMED, WHOLE, Refused((401,))):
+    for wanted in (STREAMED, WHOLE, Refused(401)):
         findings(heard(body, status=status), wanted, protocol)
 
 
