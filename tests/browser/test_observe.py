@@ -323,6 +323,7 @@ def test_rows_of_earlier_versions_have_no_finer_times(console: Open, scene: Scen
     changed(screen.page, f"**/admin/v1/requests/{identifier}", older)
     screen.page.goto(f"{scene.origin}/console/requests/{identifier}")
     expect(screen.page.locator(".attempt")).to_have_count(len(row(scene, identifier)["attempts"]))
+    expect(screen.page.get_by_text("This row is from an earlier version")).to_be_visible()
     expect(screen.page.get_by_text("Why here")).to_have_count(0)
 
 

@@ -1,5 +1,6 @@
 /** The admin API: one way to ask it, its errors, its session, and whether it is to be reached. */
 
+import { setClock } from './clock.js';
 import { store } from './store.js';
 
 const PREFIX = '/admin/v1/';
@@ -116,7 +117,9 @@ async function sent(method, path, { body, query, ifMatch, signal }) {
   const init = { method, headers, signal, credentials: 'same-origin', cache: 'no-store', redirect: 'error' };
   if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body);
   try {
-    return await fetch(address(path, query), init);
+    const response = await fetch(address(path, query), init);
+    setClock(response.headers.get('date'));
+    return response;
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     missed(path, 'network');

@@ -1,5 +1,6 @@
 /** Numbers, money, durations and times as people read them, in the reader's language and zone. */
 
+import { now as gatewayNow } from './clock.js';
 import { language, locale } from './i18n.js';
 
 /** What stands where nothing is told. */
@@ -134,7 +135,7 @@ const STEPS = [
 ];
 
 /** How long ago, or until when: "3 minutes ago". */
-export function ago(at, now = Date.now()) {
+export function ago(at, now = gatewayNow()) {
   const seconds = (new Date(at).getTime() - now) / 1000;
   if (Number.isNaN(seconds)) return NOTHING;
   const [name, size] = STEPS.find(([, one]) => Math.abs(seconds) >= one) ?? STEPS[3];

@@ -120,6 +120,7 @@ class Run {
     this.tell((old) => ({ ...old, key: this.key, error, refreshing: false }));
     if (error.passing) this.later(Math.min(LONGEST_WAIT, 1000 * 2 ** Math.min(this.failures - 1, 5)));
     else if (error.kind === 'signed-out') this.waiting = true; // goes on once the reader has signed in
+    else if (error.status >= 500) this.later(LONGEST_WAIT);
     else if (!error.kind) console.error(error);
   }
 

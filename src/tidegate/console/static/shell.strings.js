@@ -2,7 +2,6 @@
 
 export const strings = {
   en: {
-    console: 'Tidegate console',
     skip: 'Skip to the content',
     navigation: 'Navigation',
     menu: 'Menu',
@@ -14,7 +13,6 @@ export const strings = {
     dark: 'Dark',
     signOut: 'Sign out',
     signedInAs: 'Signed in as {name}',
-    signedOutNow: 'You are signed out.',
     shortcuts: 'Keyboard shortcuts',
     keySearch: 'Go to the search field',
     keyHelp: 'Show this list',
@@ -46,7 +44,6 @@ export const strings = {
     reload: 'Load anew',
   },
   zh: {
-    console: 'Tidegate 控制台',
     skip: '跳到正文',
     navigation: '导航',
     menu: '菜单',
@@ -58,7 +55,6 @@ export const strings = {
     dark: '深色',
     signOut: '退出登录',
     signedInAs: '当前登录：{name}',
-    signedOutNow: '已退出登录。',
     shortcuts: '键盘快捷键',
     keySearch: '聚焦搜索框',
     keyHelp: '显示快捷键列表',

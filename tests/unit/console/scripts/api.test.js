@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import * as api from '../../../../src/tidegate/console/static/api.js';
+import { now } from '../../../../src/tidegate/console/static/clock.js';
 
 let asked;
 let answers;
@@ -114,6 +115,17 @@ test('an error page of a proxy is an error without words', async () => {
   answers = [new Response('<html>Bad Gateway</html>', { status: 502 }), new Response('<html>', { status: 200 })];
   assert.equal((await failed(api.get('keys'))).kind, 'away');
   assert.equal((await failed(api.get('keys'))).kind, 'network');
+});
+
+test('the time is the one that the gateway tells, unless it is nearly the same', async () => {
+  const date = (ms) => ({ date: new Date(Date.now() + ms).toUTCString() });
+  answers = [json(200, {}, date(7200000)), json(200, {}, date(-1000)), json(200, {}, { date: 'rubbish' })];
+  await api.get('keys');
+  assert.ok(Math.abs(now() - Date.now() - 7200000) < 3000);
+  await api.get('keys');
+  assert.ok(Math.abs(now() - Date.now()) < 100);
+  await api.get('keys');
+  assert.ok(Math.abs(now() - Date.now()) < 100);
 });
 
 test('signing out ends here also when the session was over already', async () => {

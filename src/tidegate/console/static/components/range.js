@@ -1,5 +1,6 @@
 /** The choice of a time range: up to now, or between two moments. Kept in the address. */
 
+import { now as gatewayNow } from '../clock.js';
 import { fullMoment } from '../format.js';
 import { useWords } from '../i18n.js';
 import { html, useState } from '../view.js';
@@ -60,7 +61,7 @@ function brief({ since, until }) {
 
 function Custom({ range, onChange, onClose }) {
   const t = useWords(strings);
-  const now = Date.now();
+  const now = gatewayNow();
   const [since, setSince] = useState(local(range.since ?? now - (RANGES[range.range] ?? 3600) * 1000));
   const [until, setUntil] = useState(local(range.until ?? now));
   const [tried, setTried] = useState(false);

@@ -5,6 +5,7 @@ import { Icon } from '../components/icon.js';
 import { bounds, RangePicker, rangeOf } from '../components/range.js';
 import { Loaded } from '../components/states.js';
 import { Name, Time } from '../components/text.js';
+import { now } from '../clock.js';
 import { duration } from '../format.js';
 import { useWords } from '../i18n.js';
 import { PageHead, useTitle } from '../page.js';
@@ -31,7 +32,7 @@ export default function Overview() {
   const filters = Object.fromEntries(DIMENSIONS.filter((one) => query[one]).map((one) => [one, query[one]]));
   const every = range.range ? REFRESH[range.range] : 0;
   const asked = { ...range, group_by: groupBy, ...filters };
-  const load = (signal) => get('overview', { ...bounds(range, Date.now()), group_by: groupBy, ...filters }, { signal });
+  const load = (signal) => get('overview', { ...bounds(range, now()), group_by: groupBy, ...filters }, { signal });
   const overview = useResource(JSON.stringify(asked), load, { every: (told) => 1000 * pause(told, every), name: 'overview' });
 
   return html`

@@ -23,11 +23,13 @@ export function Attempts({ row }) {
     return html`<${Section} title=${t('attempts')}><p class="muted">${t('noAttempts')}</p><//>`;
   }
   const scale = scaleOf(row);
+  const fine = row.attempts.some(({ reason }) => reason !== null && reason !== undefined);
   return html`<${Section} title=${t('attempts')} hint=${t('attemptsHint')} className="attempts"
       actions=${html`<ul class="phase-legend">${PHASES.map((phase) => html`<li key=${phase}><span class="phase-mark" data-phase=${phase} aria-hidden="true"></span>${t(`phase_${phase}`)}</li>`)}</ul>`}>
     <div class="scale" aria-hidden="true">
       ${scale.marks.map(({ at, place, edge }) => html`<span key=${at} class=${edge} style=${{ left: `${place}%` }}>${duration(at)}</span>`)}
     </div>
+    ${!fine && html`<p class="muted">${t('noTimes')}</p>`}
     <ol>
       ${row.attempts.map((attempt, index) => html`<${Attempt} key=${index} ...${{ attempt, number: index + 1, scale }} />`)}
     </ol>

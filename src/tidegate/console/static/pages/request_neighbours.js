@@ -1,6 +1,7 @@
 /** The request before and after another. */
 
 import { get } from '../api.js';
+import { now } from '../clock.js';
 
 /** Seconds of the windows in which a newer request is looked for, one after the other. */
 const WINDOWS = [1, 10, 100, 1000, 10000, 100000, 1000000, 10000000];
@@ -36,7 +37,7 @@ export async function newerThan({ id, created_at: at }) {
       if (place === 0) listed.ids.unshift(found);
       return found;
     }
-    if (since + seconds * 1000 > Date.now() + 60000) return null;
+    if (since + seconds * 1000 > now() + 60000) return null;
   }
   return null;
 }

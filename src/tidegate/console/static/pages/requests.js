@@ -4,6 +4,7 @@ import { get } from '../api.js';
 import { Icon } from '../components/icon.js';
 import { bounds, RangePicker, rangeOf } from '../components/range.js';
 import { Empty, Loaded } from '../components/states.js';
+import { now } from '../clock.js';
 import { useWords } from '../i18n.js';
 import { useTail } from '../live.js';
 import { PageHead, useTitle } from '../page.js';
@@ -32,7 +33,7 @@ export default function Requests() {
 
   const asked = { ...range, ...filters, before: query.before ?? null };
   const load = (signal) =>
-    get('requests', { limit: PAGE, before: query.before, ...filters, ...bounds(range, Date.now()) }, { signal });
+    get('requests', { limit: PAGE, before: query.before, ...filters, ...bounds(range, now()) }, { signal });
   const page = useResource(JSON.stringify(asked), load, { name: 'requests' });
   const tail = useLiveRows(live, filters, page);
   const rows = live ? tail.rows : page.value?.data;
