@@ -2,19 +2,20 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NODE_DIR := tests/contract/node
-TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/browser tests/manual tests/fuzz tests/simulation
+TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/browser tests/manual tests/packages tests/fuzz tests/simulation
 FUZZ_SECONDS ?= 60
 SEEDS ?= 20000
 JOBS ?= 2
 
 .NOTPARALLEL:
-.PHONY: help setup setup-node demo ci lint test fuzz simulate bench docs docs-serve tables lock fmt clean
+.PHONY: help setup setup-node demo dist ci lint test fuzz simulate bench docs docs-serve tables lock fmt clean
 
 help:
 	@echo "make demo   gateway and simulated provider on this machine, with a ready key (ARGS=\"--port 9000\")"
 	@echo "make ci     every check and every test"
 	@echo "make fuzz   a minute of spoilt streams and requests (ARGS=\"--seed 7 --seconds 600\")"
 	@echo "make simulate  thousands of stories on a virtual clock (ARGS=\"--seed 7\" tells one)"
+	@echo "make dist   wheel and source distribution, in dist/"
 	@echo "make bench  the measurements, side by side with other proxies"
 	@echo "make docs   the manual as a site in site/; make docs-serve shows it while it is written"
 	@echo "make tables the tables of the manual that are made from the code"
@@ -73,6 +74,9 @@ tables: setup
 bench: setup
 	@$(BIN)/python -m bench $(ARGS)
 
+dist: setup
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+
 fmt: setup
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
@@ -81,6 +85,9 @@ lock: setup
 	@$(BIN)/uv pip compile pyproject.toml --extra tracing --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet \
 		$(if $(UPGRADE),--upgrade) --output-file requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra tracing --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet \
+		--constraint requirements.lock --no-annotate --output-file requirements-run.lock
 
 clean:
 	rm -rf .venv $(NODE_DIR)/node_modules dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -19,7 +19,7 @@ HOSTS = [
         "proxy-dot-golang-dot-org",
     )
 ]
-MACHINE_PATH = re.compile(r"(?<![\w.$~{}-])/(?:root|home|Users|work|workspace|opt)/[\w.]")
+MACHINE_PATH = re.compile(r"(?<![\w.$~{}-])/(?:root|home|Users|work|workspace|opt(?!/tidegate|/build))/[\w.]")
 
 
 def tracked() -> list[tuple[str, str]]:
