@@ -15,6 +15,7 @@ from tidegate.doctor.probes import Examination, probes
 from tidegate.doctor.report import Report
 from tidegate.doctor.rules import Severity
 from tidegate.routing.catalog import Channel
+from tidegate.simulator import parameters
 from tidegate.simulator.app import Simulator, start
 from tidegate.upstream.examination import examine
 
@@ -122,10 +123,41 @@ FAULTS: list[tuple[str, str, tuple[Protocol, ...]]] = [
     ("gzip", "content-encoding", EVERY),
     ("br", "content-encoding", EVERY),
     ("zstd", "content-encoding", EVERY),
+    ("no_usage", "usage-missing", EVERY),
+    ("sse", "body-form", EVERY),
+    ("header_size=2000000", "connection", EVERY),
     ("not_http", "connection", EVERY),
     ("drop", "connection", EVERY),
     ("drop=reset", "connection", EVERY),
 ]
+
+
+ASKED = {"no_usage": Examination.USAGE, "sse": Examination.WHOLE}
+"""What shows a fault that a plain stream does not."""
+ALLOWED = {
+    **dict.fromkeys(("message", "retry_after", "retry_after_ms", "should_retry"), "a part of a refusal"),
+    **dict.fromkeys(("split", "http10", "close", "close_silently", "interim", "trailers"), "HTTP allows it"),
+    "check_reasoning": "nothing in the doctor's requests has reasoning",
+    "stall": "how long a stall is",
+    "comments": "comments before the first line of an event are for everybody",
+    "headers": "as many as one likes",
+    "twice": "the second answer belongs to no request",
+    "head_delay": "a wait; it counts from ten seconds on",
+}
+"""Parameters that no rule is about, with the reason."""
+
+
+def test_every_fault_of_the_simulator_is_looked_for() -> None:
+    named = {piece.partition("=")[0] for fault, _, _ in FAULTS for piece in fault.split(";")}
+    assert parameters.FAULTS - named == set(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "parameter", ["split=3", "http10", "close", "interim", "trailers", "comments", "headers=50"]
+)
+async def test_what_is_allowed_has_no_finding(simulator: Simulator, parameter: str) -> None:
+    report = await found(simulator, MESSAGES, f"sim;{parameter}", Examination.PLAIN)
+    assert rules(report, *Severity) == set()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +166,10 @@ FAULTS: list[tuple[str, str, tuple[Protocol, ...]]] = [
 )
 async def test_a_fault_is_named(simulator: Simulator, fault: str, rule: str, protocol: Protocol) -> None:
     patience = 0.5 if "stall" in fault else 20.0
-    report = await found(simulator, protocol, f"sim;{fault}", Examination.PLAIN, patience=patience)
+    asked = ASKED.get(fault, Examination.PLAIN)
+    if asked is Examination.USAGE and protocol is not CHAT:
+        asked = Examination.PLAIN  # where it is always told
+    report = await found(simulator, protocol, f"sim;{fault}", asked, patience=patience)
     assert rule in rules(report, *Severity), report
     if rule_is_error := any(f.severity is Severity.ERROR for s in report.streams for f in s.findings):
         assert report.ok is not rule_is_error

@@ -152,9 +152,12 @@ class Health:
             if isinstance(state, _Open) and now < state.until:
                 yield pair
 
-    def resting(self, channel: str) -> tuple[str, ...]:
-        """The upstream models of a channel that are not simply ready."""
-        return tuple(model for name, model in self._resting if name == channel)
+    def resting(self) -> dict[str, list[str]]:
+        """The upstream models of each channel that are not simply ready."""
+        found: dict[str, list[str]] = {}
+        for channel, model in self._resting:
+            found.setdefault(channel, []).append(model)
+        return found
 
     def succeeded(self, turn: Turn) -> None:
         """Something useful came: failures in a row start from zero, a probe ends the rest."""

@@ -1,7 +1,7 @@
 """Tells how this node and its channels stand."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from tidegate import __version__
 from tidegate.admin.ports import ChannelHealth, ModelHealth, NodeHealth
@@ -44,25 +44,33 @@ class NodeView:
         )
 
     def _channels(self, open_requests: Mapping[str, float]) -> tuple[ChannelHealth, ...]:
-        health, now, wall = self._sharing.health, time.monotonic(), time.time()
-        return tuple(
-            channel_health(channel, health, now, wall, int(open_requests.get(channel.name, 0)))
-            for channel in sorted(self._catalog.state.config.channels, key=lambda channel: channel.name)
+        now, wall = time.monotonic(), time.time()
+        return channel_healths(
+            self._catalog.state.config.channels, self._sharing.health, open_requests, now, wall
         )
 
 
-def channel_health(
-    channel: Channel, health: Health, now: float, wall: float, open_requests: int
-) -> ChannelHealth:
-    """One channel with each upstream model that is known of it; `now` is by the clock of `health`."""
-    listed = {upstream for public, upstream in channel.models.items() if not is_pattern(public)}
-    models = tuple(
-        _model(channel.name, upstream, health, now, wall)
-        for upstream in sorted(listed.union(health.resting(channel.name)))
-    )
-    return ChannelHealth(
-        name=channel.name, state=_state(channel, models), open_requests=open_requests, models=models
-    )
+def channel_healths(
+    channels: Iterable[Channel], health: Health, open_requests: Mapping[str, float], now: float, wall: float
+) -> tuple[ChannelHealth, ...]:
+    """Channels by name, each with the upstream models that are known of it; `now` is as of `health`."""
+    resting = health.resting()
+    found = []
+    for channel in sorted(channels, key=lambda channel: channel.name):
+        listed = {upstream for public, upstream in channel.models.items() if not is_pattern(public)}
+        models = tuple(
+            _model(channel.name, upstream, health, now, wall)
+            for upstream in sorted(listed.union(resting.get(channel.name, ())))
+        )
+        found.append(
+            ChannelHealth(
+                name=channel.name,
+                state=_state(channel, models),
+                open_requests=int(open_requests.get(channel.name, 0)),
+                models=models,
+            )
+        )
+    return tuple(found)
 
 
 def _model(channel: str, upstream: str, health: Health, now: float, wall: float) -> ModelHealth:

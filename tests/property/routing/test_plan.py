@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from tests.unit.routing.channels import candidate
 
 from tidegate.routing.breaker import Health, Rules
-from tidegate.routing.catalog import Candidate
+from tidegate.routing.catalog import Candidate, Duty
 from tidegate.routing.plan import order
 
 NOW = 15.0
@@ -47,3 +47,36 @@ def test_every_channel_is_planned_or_skipped_exactly_once_and_tiers_never_mix(
     rests = {str(number): row[3] for number, row in enumerate(rows)}
     assert all((rests[one.name] or 0) <= NOW for one in planned)
     assert plan.available_at is None or plan.available_at > NOW
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(Duty), st.sampled_from(["g", "h"]), st.booleans()), max_size=8),
+    groups,
+    groups,
+)
+def test_the_operator_s_wish_is_kept(
+    rows: list[tuple[Duty, str, bool]], prefer: str | None, only: str | None
+) -> None:
+    health = Health(Rules())
+    candidates: list[Candidate] = []
+    for number, (duty, group, rests) in enumerate(rows):
+        candidates.append(candidate(str(number), group=group, duty=duty))
+        turn = health.begin(str(number), "m", 0)
+        assert turn is not None
+        health.failed(turn, 0, "refused", 60.0 if rests else None)
+
+    plan = order(candidates, health, NOW, lambda: 0.0, prefer_group=prefer, only_group=only)
+
+    planned = [attempt.candidate.channel for attempt in plan.attempts]
+    assert len(planned) + len(plan.skipped) == len(rows)
+    assert all(one.duty is not Duty.PAUSED for one in planned)
+    bound_to = only or prefer
+    active = [one for one in planned if one.duty is Duty.ACTIVE and one.group == bound_to]
+    draining = [one for one in planned if one.duty is Duty.DRAINING]
+    assert all(one.group == bound_to for one in draining)
+    assert not (active and draining), "a draining channel is the last resort"
+    usable = [number for number, (_, group, rests) in enumerate(rows) if group == bound_to and not rests]
+    if bound_to is not None and (only is None or only == bound_to) and not active:
+        assert {int(one.name) for one in draining} == {
+            number for number in usable if rows[number][0] is Duty.DRAINING
+        }

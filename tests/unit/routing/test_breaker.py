@@ -287,4 +287,4 @@ def test_rests_are_counted_and_told_while_they_last(health: Health) -> None:
 
 def test_what_is_not_ready_is_listed_by_channel(health: Health) -> None:
     fail(health, 0, times=3)
-    assert (health.resting("a"), health.resting("c")) == (("m",), ())
+    assert health.resting() == {"a": ["m"]}

@@ -1,14 +1,22 @@
 from tests.unit.routing.channels import channel
 
+from tidegate.admin.ports import ChannelHealth
 from tidegate.routing.breaker import Health, Rules
-from tidegate.routing.catalog import Duty
-from tidegate.wiring.node_view import channel_health
+from tidegate.routing.catalog import Channel, Duty
+from tidegate.wiring.node_view import channel_healths
 
 
 def broken(health: Health, name: str, model: str) -> None:
     turn = health.begin(name, model, 0.0)
     assert turn is not None
     health.failed(turn, 0.0, "refused")
+
+
+def channel_health(
+    one: Channel, health: Health, now: float, wall: float, open_requests: int
+) -> ChannelHealth:
+    [found] = channel_healths([one], health, {one.name: open_requests}, now, wall)
+    return found
 
 
 def test_a_channel_tells_each_model_that_is_known_of_it() -> None:
@@ -44,3 +52,9 @@ def test_open_attempts_are_counted_by_channel() -> None:
     health.failed(second, 0.0, "refused")
     health.released(third, 0.0)
     assert health.open_turns() == {}
+
+
+def test_channels_are_told_in_the_order_of_their_names() -> None:
+    health = Health(Rules())
+    found = channel_healths([channel("b", "m"), channel("a", "m")], health, {"b": 2.0}, 0.0, 0.0)
+    assert [(one.name, one.open_requests) for one in found] == [("a", 0), ("b", 2)]
