@@ -8,6 +8,7 @@ from http import HTTPStatus
 from math import ceil
 
 from aiohttp import web
+from aiohttp.web_request import BaseRequest
 
 from tidegate.admin import cookies
 from tidegate.admin.authors import AUTHOR, SESSION
@@ -52,7 +53,7 @@ class Gatekeeper:
         for tries in self._failed.values():
             tries.close()
 
-    def visitor(self, request: web.Request) -> Visitor:
+    def visitor(self, request: BaseRequest) -> Visitor:
         """Where a request comes from."""
         return visitor(request.remote, _headers(request), self.trusted, tls=request.secure)
 
@@ -83,6 +84,15 @@ class Gatekeeper:
             raise _too_many(wait)
         return self._owner(visitor, token, Via.CONSOLE)
 
+    def wrong_token(self, request: BaseRequest) -> Problem | None:
+        """What is wrong with the token of a request that is not for the admin API; it counts as any other."""
+        try:
+            if "authorization" in request.headers:
+                self._by_token(request)
+        except Problem as problem:
+            return problem
+        return None
+
     async def while_signed_in(
         self, request: web.Request, answer: Awaitable[web.StreamResponse]
     ) -> web.StreamResponse:
@@ -110,7 +120,7 @@ class Gatekeeper:
         if is_foreign(self.visitor(request), _headers(request)):
             raise Problem(HTTPStatus.FORBIDDEN, "a page of another site must not ask this")
 
-    def _by_token(self, request: web.Request) -> Author:
+    def _by_token(self, request: BaseRequest) -> Author:
         scheme, _, given = request.headers["authorization"].partition(" ")
         if scheme.lower() != "bearer":
             raise _unauthorized("send the admin token as `Authorization: Bearer TOKEN`")
@@ -157,5 +167,5 @@ def _too_many(wait: float) -> Problem:
     )
 
 
-def _headers(request: web.Request) -> Mapping[str, str]:
+def _headers(request: BaseRequest) -> Mapping[str, str]:
     return {name.lower(): ", ".join(request.headers.getall(name)) for name in set(request.headers)}

@@ -13,6 +13,8 @@ from tidegate.admin.gatekeeper import Gatekeeper
 from tidegate.admin.operators import ADMIN, Operators
 from tidegate.admin.playground_api import Plane, PlaygroundApi
 from tidegate.admin.ports import ChannelTester, HealthReader
+from tidegate.admin.problems import Problem
+from tidegate.admin.problems import answer as answer_of
 from tidegate.admin.reports import Reports
 from tidegate.admin.session_ids import SessionIds
 from tidegate.admin.sessions import Lifetimes, Sessions
@@ -22,6 +24,7 @@ from tidegate.config.settings import Admin
 from tidegate.console.mount import Console, belongs, read_files
 from tidegate.core.secret import Secret
 from tidegate.managed.desk import Desk
+from tidegate.server.metrics_page import PATH as METRICS
 from tidegate.storage.assembly import Storage
 from tidegate.storage.audit_trail import AuditTrail
 from tidegate.wiring.sharing import SharedMemory
@@ -29,12 +32,29 @@ from tidegate.wiring.sharing import SharedMemory
 _PREFIX = "/admin/"
 
 
+async def refuse(problem: Problem) -> web.Response:
+    """The answer to what is wrong."""
+    response = answer_of(problem)
+    response.headers["server"] = "tidegate"
+    return response
+
+
 class AdminSite:
     """What of a gateway's main port is for operators."""
 
-    def __init__(self, runner: web.AppRunner, gate: Gatekeeper, console: Console, audit: AuditTrail) -> None:
+    def __init__(
+        self,
+        runner: web.AppRunner,
+        gate: Gatekeeper,
+        console: Console,
+        audit: AuditTrail,
+        *,
+        guards_figures: bool,
+    ) -> None:
+        """`guards_figures`: /metrics is on the main port, for those who have the admin token."""
         self._runner = runner
         self._audit = audit
+        self._guards_figures = guards_figures
         self._gate = gate
         self._console = console
 
@@ -51,7 +71,14 @@ class AdminSite:
         """The answer to what is for operators; None for anything else."""
         if isinstance(request, web.Request) and self._runner.server is not None:
             return self._runner.server.request_handler(request)
+        if request.path == METRICS:
+            return self._refused(request)
         return self._console.answer(request) if belongs(request.path) else None
+
+    def _refused(self, request: BaseRequest) -> Awaitable[web.Response] | None:
+        """The answer to a wrong token: where the figures are guarded, nobody shall guess unseen."""
+        problem = self._gate.wrong_token(request) if self._guards_figures else None
+        return None if problem is None else refuse(problem)
 
     def reload(self, admin: Admin) -> None:
         """Put other settings in force: who is no operator any more is signed out."""
@@ -104,6 +131,7 @@ async def open_admin_site(
     )
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    site = AdminSite(runner, gate, Console(read_files()), audit)
+    shown = config.server.metrics_listen is None
+    site = AdminSite(runner, gate, Console(read_files()), audit, guards_figures=shown)
     site.reload(config.admin)
     return site
