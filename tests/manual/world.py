@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -168,18 +169,24 @@ class World:
 
     def run(self, folder: Path, *command: str, more: dict[str, str] | None = None) -> str:
         """What a program printed."""
-        done = subprocess.run(
+        with subprocess.Popen(
             command,
             cwd=folder,
             env=self.environ(folder) | (more or {}),
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
-            timeout=WITHIN,
-            check=False,
-        )
-        if done.returncode and command[0] != "bash":
-            return f"{done.stdout}{done.stderr}\nended with code {done.returncode}"
-        return done.stdout + done.stderr
+            start_new_session=True,
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=WITHIN)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # what it has started too
+                raise
+        if process.returncode and command[0] != "bash":
+            return f"{output}\nended with code {process.returncode}"
+        return output
 
     def admin(self, path: str, method: str = "GET") -> Any:
         """An answer of the admin API."""
