@@ -39,7 +39,7 @@ def test_a_resting_channel_says_why_and_until_when(console: Open, scene: Scene, 
     left = re.compile(health["left"]["other"] if screen.language == "en" else health["left"])
     pattern = left.pattern.replace("{count}", r"\d+")
     expect(shaky.get_by_text(re.compile(pattern))).to_be_visible()
-    expect(shaky).to_contain_text("left alone")
+    expect(shaky).to_contain_text(screen.words("gateway_words")["cooling"].split("{")[0])
     expect(row(screen.page, "sim-messages").get_by_text(health["ready"])).to_be_visible()
     expect(row(screen.page, "sim-messages")).to_contain_text("100")
     screen.fits()

@@ -82,9 +82,19 @@ def test_what_is_wrong_stands_at_its_field(console: Open, look: Look) -> None:
     tokens = page.get_by_label(forms["tokens_per_minute"])
     expect(tokens).to_have_attribute("aria-invalid", "true")
     described = tokens.get_attribute("aria-describedby") or ""
-    expect(page.locator(f"[id='{described.split()[-1]}']")).to_contain_text("must be a whole number")
+    expect(page.locator(f"[id='{described.split()[-1]}']")).to_contain_text(
+        screen.words("gateway_words")["whole"]
+    )
     expect(page.get_by_text(editor["checkFields"])).to_be_visible()
-    page.evaluate("() => addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), true)")
+    keys, gone = screen.words("pages/keys"), screen.words("pages/manage")["keys"]
+    page.get_by_role("link", name=gone).first.click()
+    dialog = page.get_by_role("dialog")
+    screen.accessible()
+    dialog.get_by_role("button", name=editor["stay"]).click()
+    expect(name).to_have_value("fine")
+    page.get_by_role("link", name=gone).first.click()
+    dialog.get_by_role("button", name=editor["leave"]).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(keys["title"])
 
 
 @pytest.mark.parametrize("status", [503, 0])

@@ -85,6 +85,19 @@ def test_the_ledger_is_read_page_by_page(console: Open, scene: Scene) -> None:
 
 
 @both
+def test_the_account_that_nobody_declared_has_a_page(console: Open, scene: Scene, look: Look) -> None:
+    key = scene.unused("ownerless")
+    scene.admin("keys", {"name": key})
+    screen = console("keys", **look)
+    screen.expects(404)
+    words = screen.words("pages/accounts")
+    screen.page.get_by_role("row").filter(has_text=key).get_by_role("link", name="default").click()
+    expect(screen.page.get_by_text(words["undeclared"])).to_be_visible()
+    expect(screen.page.get_by_role("link", name=key)).to_be_visible()
+    expect(screen.page.get_by_role("heading", name=words["ledger"])).to_be_visible()
+
+
+@both
 def test_an_account_is_added_changed_and_deleted_with_its_keys(
     console: Open, scene: Scene, look: Look
 ) -> None:

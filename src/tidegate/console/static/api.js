@@ -34,13 +34,6 @@ export class ApiError extends Error {
   get passing() {
     return this.kind === 'network' || this.kind === 'away';
   }
-
-  /** The message for one field, or null. */
-  fault(field) {
-    const own = this.faults.find((one) => one.field === field);
-    if (own) return own.mend ? `${own.message} – ${own.mend}` : own.message;
-    return this.parameter === field ? this.detail : null;
-  }
 }
 
 /** The address of a path of the API, with a query; null, undefined and empty values are left out. */

@@ -103,12 +103,11 @@ test('an answer that is given up is no trouble', async () => {
   assert.equal(api.connection.get(), 'ok');
 });
 
-test('each wrong setting finds its field', async () => {
+test('each wrong setting is told', async () => {
   const errors = [{ field: 'price.input', message: 'is no number', mend: 'give one' }];
   answers = [json(422, { detail: 'wrong', errors })];
   const error = await failed(api.change('POST', 'models', { body: {} }));
-  assert.equal(error.fault('price.input'), 'is no number – give one');
-  assert.equal(error.fault('name'), null);
+  assert.deepEqual(error.faults, errors);
 });
 
 test('an error page of a proxy is an error without words', async () => {

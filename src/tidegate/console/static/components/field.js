@@ -1,5 +1,6 @@
 /** Fields of forms: a label, the control, a hint, and what is wrong with it. */
 
+import { faultWords, sentenceWords } from '../gateway_words.js';
 import { useWords, words } from '../i18n.js';
 import { createContext, html, useContext, useId, useState } from '../view.js';
 import { Icon } from './icon.js';
@@ -27,12 +28,19 @@ export function problemText(error, marked = []) {
         const others = error.faults.filter((fault) => !marked.includes(fault.field));
         return [t('checkFields'), others.map(faultLine).join('; ')].filter(Boolean).join(' ');
       }
-      return error.detail || error.message || t('unexpected', { status: error.status ?? '?' });
+      return (error.detail && sentenceWords(error.detail)) || error.message || t('unexpected', { status: error.status ?? '?' });
   }
 }
 
 function faultLine(fault) {
-  return `${fault.field}: ${fault.message}`;
+  return `${fault.field}: ${faultWords(fault)}`;
+}
+
+/** What the form's error says about a setting, or null. */
+function faultAt(problem, name) {
+  const own = problem?.faults?.find((fault) => fault.field === name);
+  if (own) return faultWords(own);
+  return problem?.detail && problem.parameter === name ? sentenceWords(problem.detail) : null;
 }
 
 /**
@@ -44,7 +52,7 @@ export function Field({ label, name, hint, error, optional = false, children, cl
   const t = useWords(strings);
   const id = useId();
   const problem = useContext(Problem);
-  const wrong = error ?? (name && problem?.fault ? problem.fault(name) : null);
+  const wrong = error ?? (name ? faultAt(problem, name) : null);
   const describedBy = [hint && `${id}-hint`, wrong && `${id}-error`].filter(Boolean).join(' ') || undefined;
   return html`<div class=${`field ${className} ${wrong ? 'wrong' : ''}`}>
     <label class="field-label" for=${id}>

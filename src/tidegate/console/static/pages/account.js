@@ -7,7 +7,7 @@ import { exactMoney } from '../format.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
 import { useResource } from '../resource.js';
-import { link } from '../router.js';
+import { link, useQuery } from '../router.js';
 import { html, useState } from '../view.js';
 import { Balance, Pays } from './accounts.js';
 import { strings } from './accounts.strings.js';
@@ -18,6 +18,8 @@ import { Ledger } from './ledger.js';
 import { AddingEntry, EditingEntry, EntryActions, EntryHead, EntryPage, loadAll, useEntry } from './manage.js';
 
 const FRESH_MS = 5000;
+/** Keys without an account belong to this one, which is there without being declared. */
+const ALWAYS_THERE = 'default';
 
 /** The page of an account. */
 export function Showing({ params }) {
@@ -30,7 +32,8 @@ export function Showing({ params }) {
     setTurn(turn + 1);
     account.reload();
   };
-  return html`<${EntryPage} kind="accounts" name=${params.name} resource=${account}>
+  const absent = params.name === ALWAYS_THERE ? html`<${Undeclared} />` : null;
+  return html`<${EntryPage} kind="accounts" name=${params.name} resource=${account} absent=${absent}>
     ${(stored) => {
       const { entry } = stored;
       const marks = html`<${Pays} account=${entry} /><${ManagedBy} entry=${entry} />`;
@@ -57,6 +60,16 @@ export function Showing({ params }) {
   <//>`;
 }
 
+/** The account that nobody declared has no settings, but keys and a ledger. */
+function Undeclared() {
+  const t = useWords(strings);
+  const add = html`<a class="button" href=${link('/accounts/new', { name: ALWAYS_THERE })}><${Icon} name="plus" />${t('declare')}</a>`;
+  return html`<${EntryHead} kind="accounts" name=${ALWAYS_THERE} actions=${add} />
+    <p class="note"><${Icon} name="info" />${t('undeclared')}</p>
+    <${Keys} account=${ALWAYS_THERE} />
+    <${Ledger} account=${ALWAYS_THERE} turn=${0} />`;
+}
+
 function Keys({ account }) {
   const t = useWords(strings);
   const keys = useResource(`keys of ${account}`, async (signal) => {
@@ -71,9 +84,10 @@ function Keys({ account }) {
   <//>`;
 }
 
-/** Adding an account. */
+/** Adding an account; the address may name it. */
 export function Adding() {
-  return html`<${AddingEntry} kind="accounts" />`;
+  const [query] = useQuery();
+  return html`<${AddingEntry} kind="accounts" start=${query.name ? { name: query.name } : {}} />`;
 }
 
 /** Changing an account. */

@@ -61,11 +61,10 @@ export function Pays({ account }) {
   return html`<${Badge} tone=${account.prepaid ? 'info' : 'plain'}>${t(account.prepaid ? 'prepaid' : 'postpaid')}<//>`;
 }
 
-/** The balance; below zero it stands out. */
+/** The balance. Who pays afterwards is always below zero; a prepaid account that has nothing left stands out. */
 export function Balance({ account }) {
-  const below = Number(account.balance) < 0;
   const empty = account.prepaid && Number(account.balance) <= 0;
-  return html`<span class=${below || empty ? 'poor' : ''} title=${exactMoney(account.balance)}>${money(account.balance)}</span>`;
+  return html`<span class=${empty ? 'poor' : ''} title=${exactMoney(account.balance)}>${money(account.balance)}</span>`;
 }
 
 function Amount({ amount }) {

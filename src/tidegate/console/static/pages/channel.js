@@ -5,6 +5,7 @@ import { Icon } from '../components/icon.js';
 import { Table } from '../components/table.js';
 import { Name, Time } from '../components/text.js';
 import { money, short, whole } from '../format.js';
+import { reasonWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
 import { link, useQuery } from '../router.js';
@@ -65,7 +66,7 @@ function Now({ entry, health, now }) {
       title: t('why'),
       wide: true,
       cell: (model) => html`${model.until && html`<${Countdown} until=${model.until} />${' '}`}
-        ${model.state === 'ready' ? html`<span class="muted">–</span>` : html`<span class="reason" lang="en">${model.why}</span>`}`,
+        ${model.state === 'ready' ? html`<span class="muted">–</span>` : html`<span class="reason">${reasonWords(model.why)}</span>`}`,
     },
   ];
   return html`<${Section} title=${t('now')}>

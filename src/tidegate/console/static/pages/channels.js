@@ -6,6 +6,7 @@ import { Empty, Loaded } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { Name } from '../components/text.js';
 import { duration, share, whole } from '../format.js';
+import { sentenceWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { PageHead } from '../page.js';
 import { link } from '../router.js';
@@ -63,7 +64,7 @@ function columnsOf(t, changed) {
         <div class="row under">
           ${entry.protocol && html`<${Tag}>${t(`protocol.${entry.protocol}`)}<//>`}
           ${entry.managed_by === 'file' && html`<${ManagedBy} entry=${entry} />`}
-          ${entry.problem && html`<${Badge} tone="bad" title=${entry.problem}>${t('unusable')}<//>`}
+          ${entry.problem && html`<${Badge} tone="bad" title=${sentenceWords(entry.problem)}>${t('unusable')}<//>`}
         </div>`,
     },
     {

@@ -3,6 +3,7 @@
 import { get } from '../api.js';
 import { Badge } from '../components/badge.js';
 import { whole } from '../format.js';
+import { reasonWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { useResource } from '../resource.js';
 import { html, useEffect, useState } from '../view.js';
@@ -45,10 +46,10 @@ export function Why({ channel }) {
   const resting = (channel?.models ?? []).filter((model) => model.state !== 'ready' && model.why);
   if (!resting.length) return null;
   const [first] = resting;
-  const all = resting.map((model) => `${model.upstream_model}: ${model.why}`).join('\n');
+  const all = resting.map((model) => `${model.upstream_model}: ${reasonWords(model.why)}`).join('\n');
   return html`<span class="why" title=${all}>
     ${first.until && html`<${Countdown} until=${first.until} />${' '}`}
-    <span class="reason" lang="en">${first.why}</span>
+    <span class="reason">${reasonWords(first.why)}</span>
     ${resting.length > 1 && html` <span class="muted">${t('moreModels', { count: resting.length - 1 })}</span>`}
   </span>`;
 }

@@ -5,6 +5,7 @@ import { Icon } from '../components/icon.js';
 import { Empty, Loaded } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { Name, Time } from '../components/text.js';
+import { sentenceWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { PageHead } from '../page.js';
 import { link } from '../router.js';
@@ -50,7 +51,7 @@ export function KeyTable({ rows, account = true }) {
         <div class="row under">
           ${key.hint && html`<${Name} code className="muted">${key.hint}<//>`}
           ${key.managed_by === 'file' && html`<${ManagedBy} entry=${key} />`}
-          ${(key.problem || key.warnings.length > 0) && html`<${Badge} tone="warn" title=${key.problem ?? key.warnings[0]}>${t('doubtful')}<//>`}
+          ${(key.problem || key.warnings.length > 0) && html`<${Badge} tone="warn" title=${sentenceWords(key.problem ?? key.warnings[0])}>${t('doubtful')}<//>`}
         </div>`,
     },
     account && {

@@ -103,9 +103,14 @@ export function EntryHead({ kind, name, marks, actions }) {
   return html`<${PageHead} title=${title} back=${html`<${Back} kind=${kind} />`} lead=${marks && html`<span class="row">${marks}</span>`} actions=${actions} />`;
 }
 
-/** An entry's page: `children(stored)` once it is loaded; until then, and where there is none, its name and the way back. */
-export function EntryPage({ kind, name, resource, children }) {
+/**
+ * An entry's page: `children(stored)` once it is loaded; until then, and where there is none, its name and the way back.
+ *
+ * `absent` is what to show in place of an error where there is none.
+ */
+export function EntryPage({ kind, name, resource, absent, children }) {
   if (resource.value) return html`<${Loaded} resource=${resource}>${children}<//>`;
+  if (absent && resource.error?.kind === 'missing') return absent;
   return html`<${EntryHead} kind=${kind} name=${name} />
     ${resource.loading && html`<${Loading} />`}
     ${resource.error && html`<${Failed} error=${resource.error} retry=${resource.reload} />`}`;

@@ -6,6 +6,7 @@ import { Empty, Loaded } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { Name } from '../components/text.js';
 import { exactMoney, plain, whole } from '../format.js';
+import { sentenceWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { PageHead, Section } from '../page.js';
 import { useResource } from '../resource.js';
@@ -106,7 +107,7 @@ function columnsOf(t, channels) {
       cell: (model) => html`<a href=${entryLink('models', model.name)}><${Name} code>${model.name}<//></a>
         <div class="row under">
           ${model.managed_by === 'file' && html`<${ManagedBy} entry=${model} />`}
-          ${model.warnings.length > 0 && html`<${Badge} tone="warn" title=${model.warnings.join('\n')}>${t('notServed')}<//>`}
+          ${model.warnings.length > 0 && html`<${Badge} tone="warn" title=${model.warnings.map(sentenceWords).join('\n')}>${t('notServed')}<//>`}
         </div>`,
     },
     rate('input'),

@@ -1,10 +1,13 @@
 /** The form of a channel, model, account or key: on a page of its own, for something new or something that is there. */
 
+import { Dialog } from '../../components/dialog.js';
 import { problemText, Problem } from '../../components/field.js';
 import { Icon } from '../../components/icon.js';
 import { Name, Time } from '../../components/text.js';
+import { sentenceWords } from '../../gateway_words.js';
 import { useWords } from '../../i18n.js';
-import { html, useEffect, useMemo, useRef } from '../../view.js';
+import { go } from '../../router.js';
+import { html, useEffect, useMemo, useRef, useState } from '../../view.js';
 import { strings } from './editor.strings.js';
 import { fieldsOf, groupsOf } from './fields.js';
 import { useSaving } from './saving.js';
@@ -27,19 +30,21 @@ export function Editor({ kind, stored, onDone, onCancel, suggest = {}, saveLabel
   useEffect(() => {
     if (error) form.current?.querySelector('[aria-invalid="true"]')?.focus();
   }, [error]);
-  useEffect(() => warnOnLeaving(saving.dirty && !busy), [saving.dirty, busy]);
+  const [leaving, setLeaving] = useState(null);
+  useEffect(() => holdBack(saving.dirty && !busy, setLeaving), [saving.dirty, busy]);
 
   const submit = (event) => {
     event.preventDefault();
     saving.save();
   };
   return html`<form class="form editor" ref=${form} novalidate onSubmit=${submit}>
-    ${entry?.problem && html`<p class="note bad"><${Icon} name="warning" />${t('problem', { problem: entry.problem })}</p>`}
+    ${entry?.problem && html`<p class="note bad"><${Icon} name="warning" />${t('problem', { problem: sentenceWords(entry.problem) })}</p>`}
     <${Problem.Provider} value=${error}>
       ${groups.map((group) => html`<${Group} key=${group.title} ...${{ group, fields, draft, put, entry, suggest, error }} />`)}
     <//>
     ${meanwhile && html`<${Meanwhile} ...${meanwhile} />`}
     ${error && !meanwhile && html`<p class="form-error" role="alert"><${Icon} name="warning" />${told(t, error, fields)}</p>`}
+    ${leaving && html`<${Unsaved} onStay=${() => setLeaving(null)} onLeave=${() => go(leaving)} />`}
     <div class="editor-foot">
       <button type="submit" class="button primary" disabled=${Boolean(meanwhile)} aria-busy=${busy ? 'true' : undefined}>
         ${busy ? t('working') : (saveLabel ?? t(stored ? 'save' : 'add'))}
@@ -114,9 +119,28 @@ function told(t, error, fields) {
   return problemText(error);
 }
 
-function warnOnLeaving(dirty) {
+/** While there is something that was not saved, links inside the console ask first, and the browser before it closes. */
+function holdBack(dirty, ask) {
   if (!dirty) return undefined;
-  const ask = (event) => event.preventDefault();
-  addEventListener('beforeunload', ask);
-  return () => removeEventListener('beforeunload', ask);
+  const close = (event) => event.preventDefault();
+  const follow = (event) => {
+    const anchor = event.target.closest?.('a[href]');
+    if (!anchor || anchor.target || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (anchor.origin !== location.origin || anchor.getAttribute('href').startsWith('#')) return;
+    event.preventDefault();
+    ask(anchor.pathname + anchor.search);
+  };
+  addEventListener('beforeunload', close);
+  document.addEventListener('click', follow, true);
+  return () => {
+    removeEventListener('beforeunload', close);
+    document.removeEventListener('click', follow, true);
+  };
+}
+
+function Unsaved({ onStay, onLeave }) {
+  const t = useWords(strings);
+  const footer = html`<button type="button" class="button" onClick=${onStay}>${t('stay')}</button>
+    <button type="button" class="button danger" onClick=${onLeave}>${t('leave')}</button>`;
+  return html`<${Dialog} title=${t('unsavedTitle')} onClose=${onStay} footer=${footer}><p>${t('unsaved')}</p><//>`;
 }

@@ -118,6 +118,7 @@ export const forms = {
           { name: 'unsupported_tools', kind: 'choice', options: TOOLS, narrow: true },
         ],
       },
+      { title: 'content', folded: true, fields: [{ name: 'capture', kind: 'number', narrow: true }] },
     ],
   },
 };

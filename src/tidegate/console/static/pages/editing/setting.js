@@ -3,6 +3,7 @@
 import { Area, Check, Choice, Field, Input, Problem, Secret, Segmented } from '../../components/field.js';
 import { Icon } from '../../components/icon.js';
 import { plain } from '../../format.js';
+import { faultWords, sentenceWords } from '../../gateway_words.js';
 import { useWords } from '../../i18n.js';
 import { html, useContext, useId } from '../../view.js';
 import { newTier, rates, setting } from './kinds.js';
@@ -51,13 +52,13 @@ export function fieldOf(fault, fields) {
 
 function faultText(problem, field, fields) {
   const own = (problem?.faults ?? []).filter((fault) => fieldOf(fault, fields) === field);
-  if (!own.length) return problem?.parameter === field.name ? problem.detail : null;
+  if (!own.length) return problem?.parameter === field.name ? sentenceWords(problem.detail) : null;
   return own.map((fault) => sentence(fault, field)).join('; ');
 }
 
-function sentence({ field, message, mend }, { name }) {
-  const place = plain(field.slice(name.length).replace(/^\./, ''));
-  return `${place ? `${place}: ` : ''}${message}${mend ? ` – ${mend}` : ''}`;
+function sentence(fault, { name }) {
+  const place = plain(fault.field.slice(name.length).replace(/^\./, ''));
+  return `${place ? `${place}: ` : ''}${faultWords(fault)}`;
 }
 
 const drawn = {

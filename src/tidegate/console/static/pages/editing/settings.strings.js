@@ -42,7 +42,6 @@ const en = {
   headers_hint: 'One a line: “Name: value”. Sealed when they are stored, and never shown again.',
   headers_keep: 'Stored: {names}. Leave this empty to keep them; what you write replaces them all.',
   headers_remove: 'Remove all stored headers',
-  header_names: 'Headers of its own',
   forward_headers: 'Headers passed on',
   forward_headers_hint: 'Names of callers’ headers that go up on the same protocol, one a line.',
 
@@ -105,7 +104,11 @@ const en = {
   yes: 'Yes',
   no: 'No',
 
-  naming: 'Name',
+  content: 'What is said',
+  capture: 'Share that is kept',
+  capture_hint: 'Of the requests with this key, from 0 (none) to 1 (all): what was asked and answered.',
+
+  naming: 'Model',
   paying: 'Paying',
   prepaid: 'Prepaid: spends only what it has',
   prepaid_hint: 'Otherwise it pays afterwards, without a limit of its own.',
@@ -173,7 +176,6 @@ const zh = {
   headers_hint: '每行一个：“名称: 值”。加密保存，之后不再显示。',
   headers_keep: '已保存：{names}。留空则保持不变；填写后将全部替换。',
   headers_remove: '删除所有已保存的请求头',
-  header_names: '自定义请求头',
   forward_headers: '透传的请求头',
   forward_headers_hint: '协议相同时转发给上游的调用方请求头名称，每行一个。',
 
@@ -236,7 +238,11 @@ const zh = {
   yes: '是',
   no: '否',
 
-  naming: '名称',
+  content: '内容留存',
+  capture: '留存比例',
+  capture_hint: '此密钥的请求中留存请求与回答内容的比例，从 0（不留存）到 1（全部）。',
+
+  naming: '模型',
   paying: '付费方式',
   prepaid: '预付费：只能花费已有余额',
   prepaid_hint: '否则为后付费，自身没有上限。',

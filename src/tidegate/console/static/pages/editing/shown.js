@@ -4,6 +4,7 @@ import { Badge } from '../../components/badge.js';
 import { Icon } from '../../components/icon.js';
 import { Name } from '../../components/text.js';
 import { exactMoney, plain } from '../../format.js';
+import { sentenceWords } from '../../gateway_words.js';
 import { useWords } from '../../i18n.js';
 import { html } from '../../view.js';
 import { strings } from './editor.strings.js';
@@ -119,7 +120,7 @@ export function FileNote({ entry }) {
 export function Doubts({ entry }) {
   const t = useWords(strings);
   return html`<div class="doubts">
-    ${entry.problem && html`<p class="note bad"><${Icon} name="warning" />${t('problem', { problem: entry.problem })}</p>`}
-    ${(entry.warnings ?? []).map((warning) => html`<p class="note warn" key=${warning}><${Icon} name="warning" />${warning}</p>`)}
+    ${entry.problem && html`<p class="note bad"><${Icon} name="warning" />${t('problem', { problem: sentenceWords(entry.problem) })}</p>`}
+    ${(entry.warnings ?? []).map((warning) => html`<p class="note warn" key=${warning}><${Icon} name="warning" />${sentenceWords(warning)}</p>`)}
   </div>`;
 }
