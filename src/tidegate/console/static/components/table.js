@@ -2,7 +2,7 @@
 
 import { useWords } from '../i18n.js';
 import { go } from '../router.js';
-import { html } from '../view.js';
+import { html, useMemo } from '../view.js';
 import { Icon } from './icon.js';
 import { strings } from './strings.js';
 
@@ -11,12 +11,26 @@ import { strings } from './strings.js';
  *
  * `lead` marks the column that heads a card on narrow screens. `sort` is `{by, down}`, `onSort(key)` changes it.
  * `href(row)` makes the whole row lead there on a click; put a link of the same address into a cell for the keyboard.
- * `rowClass(row)` and `rowKey(row)` are as they sound. `caption` names the table for screen readers.
+ * `rowClass(row)` and `rowKey(row)` are as they sound. `caption` names the table for screen readers. With `still`
+ * what is drawn depends on the row alone: the same row is not drawn again as long as the columns are the same.
  */
-export function Table({ caption, columns, rows, rowKey, sort, onSort, href, rowClass, cards = true, foot }) {
+export function Table({ caption, columns, rows, rowKey, sort, onSort, href, rowClass, cards = true, foot, still = false }) {
+  const drawn = useMemo(() => new WeakMap(), [columns]);
   const follow = (event, row) => {
     if (event.target.closest('a, button, input, select, label') || String(getSelection())) return;
     go(href(row));
+  };
+  const line = (row) => {
+    const element = html`<tr role="row" key=${rowKey(row)} class=${`${href ? 'leads' : ''} ${rowClass?.(row) ?? ''}`}
+        onClick=${href ? (event) => follow(event, row) : undefined}>
+      ${columns.map(
+        (column) => html`<td role="cell" key=${column.key} data-label=${column.title} class=${classes(column)}>
+          ${column.cell(row)}
+        </td>`,
+      )}
+    </tr>`;
+    drawn.set(row, element);
+    return element;
   };
   return html`<div class=${`table-box ${cards ? 'cards' : ''}`} tabindex="0" role="region" aria-label=${caption}>
     <table role="table" class="table">
@@ -25,14 +39,7 @@ export function Table({ caption, columns, rows, rowKey, sort, onSort, href, rowC
         ${columns.map((column) => html`<${Head} key=${column.key} ...${{ column, sort, onSort }} />`)}
       </tr></thead>
       <tbody role="rowgroup">
-        ${rows.map(
-          (row) => html`<tr role="row" key=${rowKey(row)} class=${`${href ? 'leads' : ''} ${rowClass?.(row) ?? ''}`}
-              onClick=${href ? (event) => follow(event, row) : undefined}>
-            ${columns.map((column) => html`<td role="cell" key=${column.key} data-label=${column.title} class=${classes(column)}>
-              ${column.cell(row)}
-            </td>`)}
-          </tr>`,
-        )}
+        ${rows.map((row) => (still && drawn.get(row)) || line(row))}
       </tbody>
       ${foot && html`<tfoot role="rowgroup">${foot}</tfoot>`}
     </table>

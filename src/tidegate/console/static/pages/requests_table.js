@@ -6,9 +6,10 @@ import { Name, Time } from '../components/text.js';
 import { Tag } from '../components/badge.js';
 import { Icon } from '../components/icon.js';
 import { duration, exactMoney, money, NOTHING, short, whole } from '../format.js';
-import { useWords } from '../i18n.js';
+import { language, useWords } from '../i18n.js';
 import { link } from '../router.js';
-import { html } from '../view.js';
+import { useStore } from '../store.js';
+import { html, useMemo } from '../view.js';
 import { strings } from './requests.strings.js';
 
 /** The address of a request's page. */
@@ -19,8 +20,10 @@ export function requestLink(id) {
 /** Rows as a table; those whose id is in `fresh` are marked as new. */
 export function RequestTable({ rows, fresh }) {
   const t = useWords(strings);
+  const tag = useStore(language);
+  const shown = useMemo(() => columns(t), [tag]);
   return html`<div class="requests">
-    <${Table} caption=${t('caption')} columns=${columns(t)} rows=${rows} rowKey=${(row) => row.id}
+    <${Table} still caption=${t('caption')} columns=${shown} rows=${rows} rowKey=${(row) => row.id}
       href=${(row) => requestLink(row.id)} rowClass=${(row) => (fresh.has(row.id) ? 'fresh' : '')} />
   </div>`;
 }
