@@ -8,6 +8,7 @@ from tidegate.doctor.expectation import Expectation, Summary
 from tidegate.doctor.findings import Finding, at
 from tidegate.doctor.framing import Event
 from tidegate.doctor.members import Object, count, elements, part, word
+from tidegate.doctor.phase import Phase
 from tidegate.doctor.usage_checks import check_usage
 
 FINISHES = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
@@ -20,7 +21,7 @@ class _Choice:
     def __init__(self) -> None:
         self.calls = Calls()
         self.finish: str | None = None
-        self.begun = False
+        self.deltas = 0
 
 
 class ChatReader:
@@ -32,21 +33,20 @@ class ChatReader:
         self._same: dict[str, object] = {}
         self._usage: Object | None = None
         self._spoken = 0
-        self._done = False
-        self._failed = False
+        self._phase = Phase.BEFORE
 
     def see_done(self, event: Event) -> Iterator[Finding]:
         """The end mark."""
-        if self._done or self._failed:
+        if self._phase.is_over:
             yield at(event, "after-end", "[DONE] after the end")
-        self._done = True
+        self._phase = Phase.ENDED
 
     def see(self, event: Event, told: Object) -> Iterator[Finding]:
         """A chunk, or an error."""
-        if self._done or self._failed:
+        if self._phase.is_over:
             yield at(event, "after-end", "it comes after the end of the stream")
         if told.get("error"):
-            self._failed = True
+            self._phase = Phase.FAILED
             yield from check_error_event(event, told.get("error"))
             return
         yield from self._check_members(event, told)
@@ -62,13 +62,13 @@ class ChatReader:
 
     def end(self) -> Iterator[Finding]:
         """What is missing."""
-        if self._failed:
+        if self._phase is Phase.FAILED:
             return
         if not self._choices:
             yield Finding("finish", "no choice ever came")
         for index, choice in self._choices.items():
             yield from _end_choice(index, choice)
-        if not self._done:
+        if self._phase is not Phase.ENDED:
             yield Finding("end-mark", "the stream ends without data: [DONE]")
         if self._usage is not None:
             yield from check_usage(self._usage, Protocol.CHAT, spoken=self._spoken > 0)
@@ -82,7 +82,7 @@ class ChatReader:
             spoken=self._spoken,
             calls=() if first is None else first.calls.names,
             stop=None if first is None else first.finish,
-            failed=self._failed,
+            failed=self._phase is Phase.FAILED,
             output_tokens=count(self._usage, "completion_tokens"),
         )
 
@@ -123,9 +123,9 @@ class ChatReader:
         yield from _see_finish(event, known, choice)
 
     def _see_delta(self, event: Event, known: _Choice, delta: Object) -> Iterator[Finding]:
-        if not known.begun and delta.get("role") != "assistant":
+        if known.deltas == 0 and delta.get("role") != "assistant":
             yield at(event, "chat-role", "the first delta of a choice does not tell the role assistant")
-        known.begun = True
+        known.deltas += 1
         for name in _TEXTS:
             text = delta.get(name)
             if text is not None and not isinstance(text, str):

@@ -8,6 +8,7 @@ from tidegate.doctor.expectation import Expectation, Summary
 from tidegate.doctor.findings import Finding, at
 from tidegate.doctor.framing import Event
 from tidegate.doctor.members import Object, count, part, word
+from tidegate.doctor.phase import Phase
 from tidegate.doctor.usage_checks import check_usage
 
 STOPS = frozenset(
@@ -23,13 +24,11 @@ class MessagesReader:
 
     def __init__(self, expected: Expectation) -> None:
         self._expected = expected
-        self._started = False
+        self._phase = Phase.BEFORE
         self._open: Block | None = None
         self._blocks: list[Block] = []
         self._stop: str | None = None
         self._usage: Object = {}
-        self._done = False
-        self._failed = False
 
     def see_done(self, event: Event) -> Iterator[Finding]:
         """An end mark of another protocol."""
@@ -47,9 +46,9 @@ class MessagesReader:
             case "message_delta":
                 yield from self._delta(event, told)
             case "message_stop":
-                self._done = True
+                self._phase = Phase.ENDED
             case "error":
-                self._failed = True
+                self._phase = Phase.FAILED
                 yield from _check_error(event, told)
             case "ping":
                 pass
@@ -59,21 +58,21 @@ class MessagesReader:
                 yield at(event, "unknown-event", f"{kind} is no event that is known")
 
     def _check_place(self, event: Event, kind: str) -> Iterator[Finding]:
-        if self._done or self._failed:
+        if self._phase.is_over:
             yield at(event, "after-end", "it comes after the end of the stream")
-        if not self._started and kind not in ("message_start", "error"):
+        if self._phase is Phase.BEFORE and kind not in ("message_start", "error"):
             yield at(event, "messages-first", f"the stream begins with {kind or 'no type'}")
-            self._started = True
+            self._phase = Phase.RUNNING
 
     def end(self) -> Iterator[Finding]:
         """What is missing."""
-        if self._failed:
+        if self._phase is Phase.FAILED:
             return
         if self._open is not None:
             yield Finding("messages-block", f"block {self._open.index} is never stopped")
         if self._stop is None:
             yield Finding("finish", "no message_delta tells a stop_reason")
-        if not self._done:
+        if self._phase is not Phase.ENDED:
             yield Finding("end-mark", "the stream ends without message_stop")
         yield from self._end_calls()
         if self._usage:
@@ -96,14 +95,15 @@ class MessagesReader:
             spoken=sum(block.spoken for block in self._blocks),
             calls=tuple(block.name for block in self._blocks if block.kind == "tool_use"),
             stop=self._stop,
-            failed=self._failed,
+            failed=self._phase is Phase.FAILED,
             output_tokens=count(self._usage, "output_tokens"),
         )
 
     def _start(self, event: Event, told: Object) -> Iterator[Finding]:
-        if self._started:
+        if self._phase is Phase.BEFORE:
+            self._phase = Phase.RUNNING
+        else:
             yield at(event, "messages-first", "a second message_start")
-        self._started = True
         message, usage = part(told, "message"), part(part(told, "message"), "usage")
         self._usage = {**self._usage, **usage}
         for name, right in (

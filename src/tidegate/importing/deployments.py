@@ -6,23 +6,17 @@ from decimal import Decimal
 
 from msgspec import Struct
 
+from tidegate.core.header_names import FRAMING, may_be_secret
 from tidegate.core.protocol import Protocol
 from tidegate.importing import reasons
 from tidegate.importing.addresses import Address, address_of
 from tidegate.importing.members import Members
-from tidegate.importing.notes import Notes
+from tidegate.importing.notes import ENVIRON, Notes
 from tidegate.importing.prices import Pricing, pricing
 from tidegate.importing.providers import ELSEWHERE, PROVIDERS, Provider
 from tidegate.importing.yaml_text import Value
 
-_SECRET_NAME = re.compile(r"auth|cookie|cred|key|pass|secret|sign|token", re.IGNORECASE)
-_OF_THE_CONNECTION = frozenset(
-    {
-        *("host", "connection", "content-length", "content-type", "transfer-encoding", "te", "upgrade"),
-        *("keep-alive", "trailer", "proxy-connection", "expect", "accept-encoding", "content-encoding"),
-    }
-)
-_TOO_LONG_FOR_PLAIN = 20
+_OF_THE_CONNECTION = FRAMING | {"content-type"}
 _LAST_ORDER = 900
 _HARMLESS = frozenset(
     {"anthropic-beta", "anthropic-version", "openai-beta", "http-referer", "x-title", "user-agent"}
@@ -188,20 +182,14 @@ def _headers(params: Members, notes: Notes) -> Iterator[tuple[str, str]]:
                 continue
             if name.lower() in _OF_THE_CONNECTION or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
                 notes.leave(inner.at(name), "is a header that the gateway sets itself, or none at all")
-            elif value.startswith("os.environ/") or _may_be_secret(name, value):
+            elif value.startswith(ENVIRON) or (name.lower() not in _HARMLESS and may_be_secret(name, value)):
                 yield name.lower(), notes.secret(value, inner.at(name), ("header", name))
             else:
                 yield name.lower(), value
 
 
-def _may_be_secret(name: str, value: str) -> bool:
-    if name.lower() in _HARMLESS:
-        return False
-    return bool(_SECRET_NAME.search(name)) or (len(value) >= _TOO_LONG_FOR_PLAIN and " " not in value)
-
-
 def _public(value: str) -> str:
-    return f"env:{value.removeprefix('os.environ/')}" if value.startswith("os.environ/") else value
+    return f"env:{value.removeprefix(ENVIRON)}" if value.startswith(ENVIRON) else value
 
 
 def _order(params: Members, info: Members) -> int | None:

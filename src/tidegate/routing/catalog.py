@@ -7,12 +7,11 @@ from enum import Enum
 from msgspec import Struct
 
 from tidegate.core.capability import Capabilities, Conversion, UnsupportedTools
+from tidegate.core.header_names import may_be_secret
 from tidegate.core.price import Price
 from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
 from tidegate.routing.names import Lookup, covers, is_pattern, visible
-
-_SECRET_WORDS = ("auth", "cookie", "cred", "key", "pass", "secret", "sign", "token")
 
 
 class Duty(Enum):
@@ -74,14 +73,9 @@ class Channel(Struct, frozen=True, kw_only=True):
     def secrets(self) -> tuple[Secret, ...]:
         """What of the channel nobody may be shown: its credential, and header values that may be one."""
         values = (
-            value.rpartition(" ")[2] for name, value in self.headers.items() if _may_be_secret(name, value)
+            value.rpartition(" ")[2] for name, value in self.headers.items() if may_be_secret(name, value)
         )
         return tuple(secret for secret in (self.api_key, *map(Secret, values)) if secret)
-
-
-def _may_be_secret(name: str, value: str) -> bool:
-    """By its name, or by being one long word."""
-    return any(word in name.lower() for word in _SECRET_WORDS) or (len(value) >= 20 and " " not in value)
 
 
 class Model(Struct, frozen=True, kw_only=True):

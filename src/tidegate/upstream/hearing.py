@@ -48,7 +48,7 @@ class _Ear:
         self._head: Head | None = None
         self._pieces: list[Piece] = []
         self._trouble: str | None = None
-        self._connected = False
+        self._if_broken = Close.UNREACHED
 
     def recording(self) -> Recording:
         """What was heard so far."""
@@ -61,9 +61,10 @@ class _Ear:
         )
 
     def on_connected(self) -> None:
-        self._connected = True
+        self._if_broken = Close.BROKEN
 
     def on_head(self, status: int, headers: Mapping[str, str]) -> None:
+        self._if_broken = Close.BROKEN
         self._head = Head(self._now(), status, tuple(headers.items()))
 
     def on_body(self, data: bytes) -> None:
@@ -77,7 +78,7 @@ class _Ear:
         self._end()
 
     def on_failure(self, failure: Failure) -> None:
-        self.close = Close.BROKEN if self._connected or self._head is not None else Close.UNREACHED
+        self.close = self._if_broken
         self._trouble = f"{failure.message} ({failure.detail})" if failure.detail else failure.message
         self._end()
 
