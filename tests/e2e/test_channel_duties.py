@@ -105,6 +105,12 @@ async def test_a_channel_is_tested_with_its_own_credential(config: settings.Conf
         True,
     )
     assert report["streams"][0]["findings"] == []
+    async with asyncio.timeout(10):
+        while not (rows := (await gateway.admin("audit?kind=channels")).json()["data"]):
+            await asyncio.sleep(0.05)
+    assert [(row["action"], row["name"], row["changes"]) for row in rows] == [
+        ("test", "b", {"model": [None, "sim-b"], "ok": [None, True]})
+    ]
 
 
 async def test_a_draining_channel_keeps_what_it_serves_and_gets_nothing_new(

@@ -75,7 +75,7 @@ def create_admin_app(
     contents = contents or NothingKept()
     RequestsApi(requests, contents).add_to(app)
     ContentApi(contents).add_to(app)
-    ChannelsApi(catalog, tester).add_to(app)
+    ChannelsApi(catalog, tester, gate.tell).add_to(app)
     HealthApi(health).add_to(app)
     CatalogApi(Kind.MODELS, catalog).add_to(app)
     CatalogApi(Kind.KEYS, catalog, reports.of_keys).add_to(app)

@@ -11,6 +11,7 @@ from tidegate.admin.authors import author_of
 from tidegate.admin.bodies import read_object
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.catalog_json import Json, entry_json
+from tidegate.admin.failed_tries import Tell
 from tidegate.admin.parameters import read_known
 from tidegate.admin.ports import (
     CatalogDesk,
@@ -25,6 +26,7 @@ from tidegate.admin.problems import Problem
 from tidegate.admin.resources import iso_time
 from tidegate.doctor.report import report_json
 from tidegate.routing.catalog import Channel, Duty
+from tidegate.storage.audit import Deed
 from tidegate.storage.catalog import Kind
 
 _DUTIES = {"pause": Duty.PAUSED, "drain": Duty.DRAINING, "resume": Duty.ACTIVE}
@@ -33,8 +35,9 @@ _DUTIES = {"pause": Duty.PAUSED, "drain": Duty.DRAINING, "resume": Duty.ACTIVE}
 class ChannelsApi:
     """The routes of channels."""
 
-    def __init__(self, desk: CatalogDesk, tester: ChannelTester | None) -> None:
-        """Without a tester no channel can be tested."""
+    def __init__(self, desk: CatalogDesk, tester: ChannelTester | None, tell: Tell) -> None:
+        """Without a tester no channel can be tested. `tell` puts into the audit log that one was."""
+        self._tell = tell
         self._desk = desk
         self._tester = tester
         self._catalog = CatalogApi(Kind.CHANNELS, desk, self._duties)
@@ -64,6 +67,9 @@ class ChannelsApi:
             report = await self._tester.test(entry.value, model)
         except NoSuchModel as error:
             raise Invalid((Fault("model", str(error), "name one that the channel serves"),)) from error
+        changes = {"model": (None, report.model), "ok": (None, report.ok)}
+        deed = Deed(action="test", kind=Kind.CHANNELS.value, name=entry.name, changes=changes)
+        self._tell(author_of(request), deed)
         return json_answer(report_json(report))
 
     async def _duties(self, entries: Sequence[Entry]) -> Sequence[Json]:

@@ -46,6 +46,7 @@ class Gatekeeper:
         self.sessions = sessions
         self.throttle = throttle
         self.trusted = trusted
+        self.tell = tell
         self._failed = {via: FailedTries(via, tell) for via in (Via.CONSOLE, Via.TOKEN)}
 
     def close(self) -> None:

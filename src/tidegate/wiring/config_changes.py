@@ -11,7 +11,8 @@ from tidegate.storage.audit import SET
 
 Changes = dict[str, tuple[object, object]]
 
-_ONCE = ("server", "database", "redis", "streaming", "routing", "admin")
+_APART = ("keys", "warnings")
+"""What of a config is no section and no list of named things."""
 
 
 def config_changes(before: Config, after: Config) -> Changes:
@@ -20,10 +21,12 @@ def config_changes(before: Config, after: Config) -> Changes:
     A name in both lists has changed, one in the first is gone, one in the second is new.
     """
     changes: Changes = {}
-    for section in _ONCE:
-        changes |= _of_section(section, getattr(before, section), getattr(after, section))
-    for section in ("channels", "models", "accounts"):
-        changes |= _of_named(section, _named(getattr(before, section)), _named(getattr(after, section)))
+    for section in (name for name in Config.__struct_fields__ if name not in _APART):
+        old, new = getattr(before, section), getattr(after, section)
+        if isinstance(new, tuple):
+            changes |= _of_named(section, _named(old), _named(new))
+        else:
+            changes |= _of_section(section, old, new)
     return changes | _of_named("keys", _keys(before), _keys(after))
 
 
