@@ -33,8 +33,17 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
 {config}
+    # As nginx is without the page.
+    server {{
+        listen 127.0.0.1:{plain};
+        location / {{ proxy_pass http://tidegate; }}
+    }}
 }}
 """
+
+
+PLAIN = free_port()
+"""Where the same nginx listens with its own defaults."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +55,7 @@ def nginx(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[in
     config = config.replace("proxy_read_timeout 400s", f"proxy_read_timeout {READ_TIMEOUT}s")
     user = "user root;\n" if os.getuid() == 0 else ""  # else its workers cannot read the folder
     path = folder / "nginx.conf"
-    path.write_text(_AROUND.format(user=user, folder=folder, config=config))
+    path.write_text(_AROUND.format(user=user, folder=folder, config=config, plain=PLAIN))
     subprocess.run([PROGRAM, "-t", "-q", "-c", str(path)], check=True, timeout=20)
     with subprocess.Popen([PROGRAM, "-c", str(path)]) as process:
         try:
@@ -103,6 +112,13 @@ async def test_a_body_of_some_megabytes_passes(nginx: int) -> None:
     reply = await ask(nginx, "sim", prompt="x" * 3_000_000)
     assert reply.status == 200
     assert b"[DONE]" in reply.body
+
+
+@pytest.mark.usefixtures("nginx")
+async def test_its_defaults_stream_too_but_refuse_large_bodies() -> None:
+    reply = await ask(PLAIN, "sim;rate=20;words=20")
+    assert len(reply.arrivals) >= 15
+    assert (await ask(PLAIN, "sim", prompt="x" * 3_000_000)).status == 413
 
 
 async def test_a_refusal_keeps_its_form(nginx: int) -> None:

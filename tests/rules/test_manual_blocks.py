@@ -2,7 +2,7 @@
 
 import re
 
-from tests.manual.blocks import CHINESE, README, Block, all_blocks, blocks_of
+from tests.manual.blocks import CHINESE, README, ROOT, Block, all_blocks, blocks_of
 from tests.manual.ways import EXCUSES, LINTED, way_of
 
 BLOCKS = all_blocks()
@@ -37,6 +37,14 @@ def test_the_chinese_page_shows_the_same_figures_and_links() -> None:
     english, chinese = (page.read_text(encoding="utf-8") for page in (README, CHINESE))
     for what in (r"\]\((docs/[^)]+)\)", r"\d[\d.]* (?:µs|ms|KiB)"):
         assert set(re.findall(what, chinese)) == set(re.findall(what, english))
+
+
+def test_the_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
+    measured = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = README.read_text(encoding="utf-8").split("| load |")[1].split("\n\n")[0].splitlines()[2:]
+    figures = [row.split("|")[3].strip() for row in rows if not row.startswith("| first event")]
+    assert len(figures) > 4
+    assert not [figure for figure in figures if figure not in measured]
 
 
 def test_a_block_is_found_with_its_indent_taken_away() -> None:
