@@ -55,6 +55,8 @@ async def test_a_stream_that_broke_can_be_looked_at(
         }
         row = await stage.gateway.row_of(kept["id"])
         assert (row["outcome"], row["captured"]) == ("interrupted", True)
+        audit = (await stage.gateway.admin(f"audit?kind=contents&name={kept['id']}")).json()["data"]
+        assert {(one["action"], one["operator"]) for one in audit} == {("read", "admin")}
 
     async def counted() -> None:
         model = stage.model(MESSAGES)

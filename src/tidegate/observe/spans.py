@@ -228,8 +228,11 @@ def _told(attributes: dict[str, Value | None]) -> Attributes:
 
 
 def _short(text: str | None, clean: Clean) -> str | None:
-    """What callers and upstreams can write is cut, and searched for credentials."""
-    return None if text is None else clean(text[:_LONGEST])
+    """What callers and upstreams can write is cut, and searched for credentials.
+
+    Half a surrogate pair, which JSON can hold and UTF-8 cannot, would cost the whole batch.
+    """
+    return None if text is None else clean(text[:_LONGEST].encode("utf-8", "replace").decode())
 
 
 def _word(text: str) -> str:

@@ -12,6 +12,7 @@ from tests.unit.observe.test_spans import peers, traced
 from tidegate.core.trace_context import begin
 from tidegate.exchange.traced import Traced
 from tidegate.observe.tracing import BATCH, Destination, Tracer, is_installed
+from tidegate.protocols.base import Imprint
 
 
 def request(number: int) -> Traced:
@@ -55,6 +56,18 @@ def test_spans_arrive_with_all_that_they_have(collector: Collector) -> None:
     assert server.resource["service.name"] == "edge"
     path, headers, _ = collector.requests[0]
     assert (path, headers["x-team"]) == ("/v1/traces", "search")
+    running.close(5.0)
+    assert running.dropped == 0
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "nul \0", "\x1b[31m", "é王\U0001f30a", "x" * 10_000])
+def test_whatever_a_caller_writes_can_be_sent(collector: Collector, odd: str) -> None:
+    running = tracer(collector.url)
+    one = request(1)
+    attempts = tuple(replace(attempt, upstream_model=odd) for attempt in one.record.attempts)
+    record = replace(one.record, model=odd, user_agent=odd, finish_reason=odd, attempts=attempts)
+    running.take(replace(one, record=record, imprint=Imprint(odd, odd)))
+    assert len(collector.of_request("req_1")) == 3
     running.close(5.0)
     assert running.dropped == 0
 
