@@ -154,3 +154,30 @@ def test_two_operators_see_what_the_other_has_changed(console: Open, scene: Scen
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
     changed = scene.one("channels", name)
     assert (changed["priority"], changed["weight"]) == (4, 3)
+
+
+def test_a_channel_that_cannot_be_opened_says_so_and_can_be_mended(console: Open, scene: Scene) -> None:
+    name = stored(scene, "sealed")
+    screen = console("channels")
+    page = screen.page
+    screen.settle()
+    left = ("name", "managed_by", "version", "created_at", "changed_at", "warnings", "state")
+    shown = {key: value for key, value in scene.one("channels", name).items() if key in left}
+    shown["problem"] = "its credential cannot be opened: was it sealed with another server.secret?"
+    page.route(
+        f"**/admin/v1/channels/{name}",
+        lambda route: (
+            route.fulfill(json=shown, headers={"etag": f'"{shown["version"]}"'})
+            if route.request.method == "GET"
+            else route.continue_()
+        ),
+    )
+    screen.go(f"channels/{name}")
+    expect(page.get_by_text("cannot use what is stored")).to_be_visible()
+    expect(page.get_by_role("button", name="Test", exact=True)).to_be_disabled()
+    screen.accessible()
+    page.get_by_role("link", name="Edit").click()
+    field(screen, "api_key").fill(CREDENTIAL)
+    page.get_by_role("button", name="Save").click()
+    page.unroute(f"**/admin/v1/channels/{name}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)

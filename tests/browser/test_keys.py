@@ -97,6 +97,23 @@ def test_what_is_wrong_stands_at_its_field(console: Open, look: Look) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(keys["title"])
 
 
+@both
+def test_what_was_typed_is_there_after_the_session_has_ended(console: Open, scene: Scene, look: Look) -> None:
+    screen = console("keys/new", **look)
+    screen.expects(401)
+    page, name = screen.page, scene.unused("patient")
+    forms, editor = screen.words("pages/editing/settings"), screen.words("pages/editing/editor")
+    shell = screen.words("shell")
+    page.get_by_label(forms["name"], exact=True).fill(name)
+    screen.context.clear_cookies()
+    page.get_by_role("button", name=editor["add"], exact=True).click()
+    page.get_by_label(shell["token"], exact=True).fill(scene.token)
+    page.get_by_role("button", name=shell["enter"], exact=True).click()
+    expect(page.get_by_label(forms["name"], exact=True)).to_have_value(name)
+    page.get_by_role("button", name=editor["add"], exact=True).click()
+    expect(page.get_by_role("dialog").locator("pre")).to_contain_text("sk-tg-")
+
+
 @pytest.mark.parametrize("status", [503, 0])
 def test_a_key_is_not_said_to_be_made_while_the_database_or_the_gateway_is_away(
     console: Open, scene: Scene, status: int

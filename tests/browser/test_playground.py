@@ -89,6 +89,23 @@ def test_text_comes_as_it_is_said_and_can_be_stopped(console: Open, scene: Scene
     scene.admin(f"channels/{name}", method="DELETE")
 
 
+def test_a_keepalive_is_told_apart_from_what_the_model_says(console: Open, scene: Scene) -> None:
+    name = scene.unused("slow")
+    models = {name: "sim;ttft=1500ms;words=6"}
+    scene.admin(
+        "channels", {"name": name, "protocol": "messages", "base_url": scene.upstream, "models": models}
+    )
+    screen = console("playground")
+    choose(screen, "messages")
+    ask(screen, name)
+    answer(screen)
+    comment = screen.page.get_by_role("option").filter(has_text="tidegate-keepalive").first
+    expect(comment).to_contain_text("comment")
+    strip = screen.page.get_by_role("img", name=re.compile("[1-9] keepalives?$"))
+    expect(strip).to_be_visible()
+    scene.admin(f"channels/{name}", method="DELETE")
+
+
 @both
 def test_markup_in_prompt_and_answer_is_shown_as_text(console: Open, scene: Scene, look: Look) -> None:
     name = scene.unused("marked")

@@ -86,8 +86,7 @@ function Now({ entry, health, now }) {
 
 function LastHour({ entry, figures }) {
   const t = useWords(strings);
-  const since = new Date(Date.now() - 3600000).toISOString();
-  const more = html`<a class="button small" href=${link('/requests', { channel: entry.name, since })}>${t('requestsOf')}</a>`;
+  const more = html`<a class="button small" href=${link('/requests', { channel: entry.name, range: '1h' })}>${t('requestsOf')}</a>`;
   return html`<${Section} title=${t('lastHourTitle')} actions=${more}>
     <dl class="facts">
       <dt>${t('success')}</dt><dd><${Success} figures=${figures} /></dd>

@@ -11,10 +11,12 @@ import { AddingEntry, EditingEntry, EntryActions, EntryHead, EntryPage, useEntry
 import { Channels, channelsOf, useModels } from './models.js';
 import { strings } from './models.strings.js';
 
+const FRESH_MS = 15000;
+
 /** The page of a model. */
 export function Showing({ params }) {
   const t = useWords(strings);
-  const model = useEntry('models', params.name);
+  const model = useEntry('models', params.name, FRESH_MS);
   const all = useModels();
   return html`<${EntryPage} kind="models" name=${params.name} resource=${model}>
     ${(stored) => {
