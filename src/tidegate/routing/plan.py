@@ -8,6 +8,7 @@ from tidegate.core.protocol import Protocol
 from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready
 from tidegate.routing.catalog import Candidate, Channel, Duty
 
+_ACTIVE = Duty.ACTIVE
 _DRAINS = "draining: it takes only what can go nowhere else"
 
 
@@ -79,7 +80,10 @@ def _on_duty(
     candidates: tuple[Candidate, ...], bound_to: str | None, skipped: list[Skipped]
 ) -> tuple[Candidate, ...]:
     """Those that the operator lets take this request, which may be bound to a group."""
-    if all(candidate.channel.duty is Duty.ACTIVE for candidate in candidates):
+    for candidate in candidates:
+        if candidate.channel.duty is not _ACTIVE:
+            break
+    else:
         return candidates
     kept: list[Candidate] = []
     for candidate in candidates:

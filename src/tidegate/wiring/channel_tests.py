@@ -9,7 +9,7 @@ from tidegate.routing.catalog import Catalog, Channel
 from tidegate.routing.names import is_pattern
 from tidegate.upstream.examination import examine
 
-_PATIENCE = 60.0
+_PATIENCE = 40.0
 """Seconds for each request."""
 
 
