@@ -66,10 +66,10 @@ async def test_everything_that_is_asked_has_an_answer(
         return not playing.done()
 
     try:
-        await comes_true(prometheus.is_ready, within=20)
+        await comes_true(prometheus.is_ready, within=40)
         async with gateway.open(CHAT, CHAT.request("chat-a-open", max_completion_tokens=5)) as reply:
             await reply.until(b"Hel")
-            await comes_true(all_answered, within=40)
+            await comes_true(all_answered, within=60)
         rules = await prometheus.rules()
         assert rules
         assert not [rule["lastError"] for rule in rules if rule["health"] == "err"]

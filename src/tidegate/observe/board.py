@@ -43,7 +43,7 @@ class CountsBoard:
 
     def post(self, number: int, counts: Counts) -> None:
         """Write what a worker counts, if there is room for it."""
-        text = _encode(counts)
+        text = _packed(counts)
         if len(text) > self._room:
             if not self._full:
                 log.error("metrics: %d bytes of labels are more than there is room for", len(text))
@@ -92,3 +92,16 @@ class CountsBoard:
                 self._seen[number] = counts = _decode(text)
                 return counts
         return self._seen.get(number, {})
+
+
+def _packed(counts: Counts) -> bytes:
+    """Sums may grow beyond what the form has whole numbers for: upstreams report any count of tokens."""
+    try:
+        return _encode(counts)
+    except OverflowError:
+        return _encode(
+            {
+                name: {labels: [float(number) for number in cell] for labels, cell in cells.items()}
+                for name, cells in counts.items()
+            }
+        )

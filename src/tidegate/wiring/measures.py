@@ -1,6 +1,7 @@
 """Posts what this process counts for all workers to read, and puts theirs together."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,8 @@ from tidegate.observe.exposition import Format, render
 from tidegate.observe.process import ProcessReading, read_process
 from tidegate.observe.traffic import ModelLabels, Traffic
 from tidegate.routing.catalog import Catalog
+
+log = logging.getLogger(__name__)
 
 EVERY = 0.5
 """Seconds between two posts: no figure that another worker shows is older."""
@@ -77,9 +80,12 @@ class Measures:
         looked_at = 0.0
         while True:
             now = time.monotonic()
-            if now - looked_at >= _PROCESS_EVERY:
-                looked_at, self._process = now, await asyncio.to_thread(read_process)
-            self._post()
+            try:
+                if now - looked_at >= _PROCESS_EVERY:
+                    looked_at, self._process = now, await asyncio.to_thread(read_process)
+                self._post()
+            except Exception:  # figures that stand still must not be all that one sees of it
+                log.exception("metrics: unexpected error")
             due = time.monotonic() + EVERY
             await asyncio.sleep(EVERY)
             late = max(0.0, time.monotonic() - due)

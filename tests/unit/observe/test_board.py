@@ -67,3 +67,9 @@ def test_what_has_no_room_is_left_out_and_told_once(caplog: pytest.LogCaptureFix
         board.post(0, {LOST.name: {("x" * 200,): [1]}})
     assert board.all() == [counts(1)]
     assert [line.name for line in caplog.records] == [board_module.__name__]
+
+
+def test_a_sum_may_grow_beyond_64_bits() -> None:
+    board = CountsBoard(1)
+    board.post(0, {LOST.name: {(): [2**70]}})
+    assert board.all() == [{LOST.name: {(): [float(2**70)]}}]

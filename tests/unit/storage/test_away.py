@@ -20,6 +20,7 @@ from tidegate.storage import assembly, books, spool, watch
 from tidegate.storage.assembly import Storage, open_storage
 from tidegate.storage.database import Database
 from tidegate.storage.items import REQUESTS
+from tidegate.storage.news import AT_ONCE
 from tidegate.storage.scribe import Scribe
 from tidegate.storage.verify import verify
 from tidegate.storage.writer import Writer
@@ -100,6 +101,19 @@ async def test_a_hold_that_was_in_the_failing_batch_is_answered(url: str, quick:
     await quick.journal.flush()
     assert await quick.desk.balances() == [Balance("acme", 1_000, 0), Balance("late", 0, 100)]
     quick.journal.write(done(2, 10, account="late"))
+
+
+async def test_a_database_that_comes_and_goes_does_not_flood_the_log(
+    url: str, quick: Storage, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(AT_ONCE):
+        with locked(url):
+            await away(quick)
+        await quick.journal.flush()
+    told = [line.getMessage() for line in caplog.records if line.name == "tidegate.storage"]
+    assert len(told) == AT_ONCE
+    assert "cannot be written" in told[0]
+    assert "is written again" in told[1]
 
 
 async def test_an_owned_id_and_a_strange_row_wait_too(url: str, quick: Storage) -> None:
