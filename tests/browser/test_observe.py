@@ -152,7 +152,9 @@ def test_live_rows_come_by_themselves_and_never_move_what_is_read(console: Open,
     page = screen.page
     rows = page.locator(".requests tbody tr")
     expect(rows.nth(20)).to_be_visible()
+    between = scene.call("quick")  # ended after the page was loaded, and before the tail begins
     page.get_by_role("button", name="Live", exact=True).click()
+    expect(page.locator(f'a[href$="{between}"]')).to_be_visible()
     expect(page.get_by_text("Live: new requests appear as they end")).to_be_visible()
     new = scene.call("quick")
     expect(page.locator(f'tr.fresh a[href$="{new}"]')).to_be_visible()

@@ -136,27 +136,37 @@ async function failure(response) {
 
 // What does not answer now, by path: the banner stays until each of them has answered or was given up.
 const missing = new Map();
+/** Milliseconds after which nobody asks for a path any more: who does, asks every half minute. */
+const GIVEN_UP = 45000;
 
 function missed(path, kind) {
-  missing.set(path, kind);
+  clearTimeout(missing.get(path)?.timer);
+  const timer = setTimeout(() => {
+    missing.delete(path);
+    tell();
+  }, GIVEN_UP);
+  missing.set(path, { kind, timer });
   tell();
 }
 
 function reached(path, well) {
-  for (const [one, kind] of missing) {
-    if (kind === 'network' || (well && one === path)) missing.delete(one);
+  for (const [one, { kind, timer }] of missing) {
+    if (kind !== 'network' && !(well && one === path)) continue;
+    clearTimeout(timer);
+    missing.delete(one);
   }
   tell();
 }
 
 /** Nobody waits for these answers any more. */
 export function forgetTrouble() {
+  for (const { timer } of missing.values()) clearTimeout(timer);
   missing.clear();
   tell();
 }
 
 function tell() {
-  const kinds = [...missing.values()];
+  const kinds = [...missing.values()].map(({ kind }) => kind);
   connection.set(kinds.includes('network') ? 'network' : kinds.includes('database') ? 'database' : 'ok');
 }
 

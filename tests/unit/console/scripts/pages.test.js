@@ -5,6 +5,7 @@ globalThis.location = { pathname: '/console/', search: '' };
 const { match, link } = await import('../../../../src/tidegate/console/static/router.js');
 const { bounds, rangeOf } = await import('../../../../src/tidegate/console/static/components/range.js');
 const { sorted, turned } = await import('../../../../src/tidegate/console/static/components/table.js');
+const { arrived, begun, MOST_ROWS, released } = await import('../../../../src/tidegate/console/static/pages/live_rows.js');
 const { phasesOf, scaleOf } = await import('../../../../src/tidegate/console/static/pages/timeline.js');
 const { stacked } = await import('../../../../src/tidegate/console/static/components/plot.js');
 
@@ -73,6 +74,39 @@ test('the scale holds every attempt, also those that seem to end after the reque
   assert.equal(scale.after(row.attempts[0]), 100);
   assert.ok(scale.marks.length >= 3 && scale.marks.every(({ place }) => place >= 0 && place <= 100));
   assert.ok(scaleOf({ ...row, duration_ms: 0, attempts: [] }).marks.length > 0);
+});
+
+const rowsOf = (...ids) => ids.map((id) => ({ id }));
+const idsOf = (rows) => rows.map(({ id }) => id).join('');
+
+test('new rows come first and are marked, and none stands twice', () => {
+  const list = arrived(begun(rowsOf('b', 'a')), rowsOf('d', 'c', 'b'), false);
+  assert.equal(idsOf(list.rows), 'dcba');
+  assert.deepEqual([...list.fresh].sort(), ['c', 'd']);
+  assert.equal(arrived(list, rowsOf('d', 'a'), false), list);
+});
+
+test('while they are held, rows wait and nothing that is shown moves', () => {
+  const shown = begun(rowsOf('b', 'a'));
+  const held = arrived(arrived(shown, rowsOf('c'), true), rowsOf('d', 'c'), true);
+  assert.equal(held.rows, shown.rows);
+  assert.equal(idsOf(held.waiting), 'dc');
+  const free = released(held);
+  assert.equal(idsOf(free.rows), 'dcba');
+  assert.equal(free.waiting.length, 0);
+});
+
+test('rows that waited are shown before newer ones that come when nothing holds them', () => {
+  const held = arrived(begun(rowsOf('a')), rowsOf('b'), true);
+  assert.equal(idsOf(arrived(held, rowsOf('c'), false).rows), 'cba');
+});
+
+test('a live list does not grow without end', () => {
+  const many = (from) => Array.from({ length: 150 }, (_, index) => ({ id: `${from}${index}` }));
+  const list = arrived(arrived(begun(many('a')), many('b'), false), many('c'), true);
+  assert.ok(list.rows.length === MOST_ROWS && list.waiting.length <= MOST_ROWS);
+  const free = released(list);
+  assert.ok(free.rows.length === MOST_ROWS && free.fresh.size <= MOST_ROWS);
 });
 
 test('stacked series lie on each other, and the figures themselves are left alone', () => {

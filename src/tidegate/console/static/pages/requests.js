@@ -10,15 +10,14 @@ import { useTail } from '../live.js';
 import { PageHead, useTitle } from '../page.js';
 import { useResource } from '../resource.js';
 import { link, useQuery } from '../router.js';
-import { html, useEffect, useRef, useState } from '../view.js';
+import { html, useEffect, useState } from '../view.js';
+import { arrived, begun, released } from './live_rows.js';
 import { lookedAt } from './request_neighbours.js';
 import { FILTERS, Filters } from './requests_filters.js';
 import { RequestTable } from './requests_table.js';
 import { strings } from './requests.strings.js';
 
 const PAGE = 50;
-/** So many rows are kept on the page while the tail runs. */
-const MOST_ROWS = 200;
 const NO_ROWS = [];
 
 export default function Requests() {
@@ -34,9 +33,10 @@ export default function Requests() {
   const asked = { ...range, ...filters, before: query.before ?? null };
   const load = (signal) =>
     get('requests', { limit: PAGE, before: query.before, ...filters, ...bounds(range, now()) }, { signal });
-  const page = useResource(JSON.stringify(asked), load, { name: 'requests' });
-  const tail = useLiveRows(live, filters, page);
-  const rows = live ? tail.rows : page.value?.data;
+  const key = JSON.stringify(asked);
+  const page = useResource(key, load, { name: 'requests' });
+  const tail = useLiveRows(live, key, filters, page);
+  const rows = live && tail.rows.length ? tail.rows : page.value?.data;
   useEffect(() => rows && lookedAt(rows.map((row) => row.id), filters), [rows]);
   // Another filter or range begins at the first page again.
   const filter = (patch) => change({ ...patch, before: null, page: null });
@@ -88,45 +88,37 @@ function pageOf(query) {
 /**
  * The rows of the page with those of the tail before them.
  *
- * While the reader has scrolled down or paused, new rows wait: nothing moves under their eyes.
+ * While the reader has scrolled down or paused, new rows wait: nothing moves under their eyes. Whenever the tail
+ * begins, also anew, the page is read again: what ended in between is in no event.
  */
-function useLiveRows(live, filters, page) {
-  const [rows, setRows] = useState(NO_ROWS);
-  const [waiting, setWaiting] = useState(NO_ROWS);
+function useLiveRows(live, key, filters, page) {
+  const [list, setList] = useState(() => begun(NO_ROWS));
   const [paused, setPaused] = useState(false);
-  const fresh = useRef(new Set());
-  const data = page.value?.data ?? NO_ROWS;
+  const there = page.value !== undefined && !page.stale;
+  const data = there ? page.value.data : NO_ROWS;
+  const held = () => paused || reading();
 
   useEffect(() => {
-    fresh.current = new Set();
-    setRows(data);
-    setWaiting(NO_ROWS);
-  }, [data, live]);
-  useEffect(() => setPaused(false), [live]);
+    setList(begun(NO_ROWS));
+    setPaused(false);
+  }, [live, key]);
+  useEffect(() => {
+    if (live) setList((old) => (old.rows.length ? arrived(old, data, held()) : begun(data)));
+  }, [live, key, data]);
+  const tail = useTail(live && there, filters, (more) => setList((old) => arrived(old, more, held())));
+  useEffect(() => {
+    if (tail.state === 'open') page.reload();
+  }, [tail.state]);
 
-  const take = (more) => {
-    for (const row of more) fresh.current.add(row.id);
-    setRows((old) => joined(more, old));
-  };
-  const tail = useTail(live && page.value !== undefined, filters, (more) => {
-    if (paused || reading()) setWaiting((old) => joined(more, old));
-    else take(more);
-  });
   const show = () => {
     scrollTo({ top: 0 });
-    take(waiting);
-    setWaiting(NO_ROWS);
+    setList(released);
   };
   const pause = (now) => {
     setPaused(now);
     if (!now) show();
   };
-  return { rows: rows.length ? rows : data, waiting, fresh: fresh.current, show, paused, pause, ...tail };
-}
-
-function joined(more, old) {
-  const known = new Set(more.map((row) => row.id));
-  return [...more, ...old.filter((row) => !known.has(row.id))].slice(0, MOST_ROWS);
+  return { ...list, show, paused, pause, ...tail };
 }
 
 /** Has the reader gone into the list: scrolled down, with the keyboard in it, or with text selected? */
