@@ -23,20 +23,25 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Callers' keys: make, list, revoke.")
 
 NameArgument: TypeAlias = Annotated[str, typer.Argument(help="The key's name.")]
+ModelsOption: TypeAlias = Annotated[
+    str | None, typer.Option(help="What it may use: names and patterns, commas between; all unless told.")
+]
+CaptureOption: TypeAlias = Annotated[
+    str | None, typer.Option(help="The share of its requests whose content is kept, from 0 to 1.")
+]
 
 
 @app.command()
 def create(
     name: NameArgument,
     account: Annotated[str | None, typer.Option(help="Whose it is; `default` unless told.")] = None,
-    models: Annotated[
-        str | None, typer.Option(help="What it may use: names and patterns, commas between; all unless told.")
-    ] = None,
+    models: ModelsOption = None,
     rpm: RpmOption = None,
     tpm: TpmOption = None,
     concurrency: ConcurrencyOption = None,
     day: DayOption = None,
     month: MonthOption = None,
+    capture: CaptureOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the secret and nothing else.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = DEFAULT_CONFIG,
@@ -48,6 +53,7 @@ def create(
         "account": account,
         "models": None if models is None else [model.strip() for model in models.split(",")],
         **limits(rpm, tpm, concurrency, day, month),
+        "capture": capture,
     }
 
     async def work(desk: "Desk") -> tuple[dict[str, object], str]:

@@ -24,7 +24,10 @@ def test_a_secret_stands_alone_on_standard_output(commands: Commands) -> None:
 
 def test_all_options_reach_the_key(commands: Commands) -> None:
     limits = ["--rpm", "5", "--tpm", "6", "--concurrency", "7", "--day", "1.5", "--month", "20"]
-    (made,) = commands.rows("keys", "create", "app", "--models", "sonnet, gpt-*", *limits)
+    (made,) = commands.rows(
+        "keys", "create", "app", "--models", "sonnet, gpt-*", "--capture", "0.05", *limits
+    )
+    assert made["capture"] == 0.05
     assert made["secret"].startswith("sk-tg-")
     assert made["models"] == ["sonnet", "gpt-*"]
     numbers = [made[name] for name in ("requests_per_minute", "tokens_per_minute", "max_concurrency")]
