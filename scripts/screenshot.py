@@ -132,6 +132,11 @@ def spread(database: Path, now: float) -> None:
                 moments.append(now - ago)
         rows = [(int(at * 1e6), number) for at, number in zip(sorted(moments), numbers, strict=True)]
         connection.executemany("UPDATE requests SET created_at = ? WHERE seq = ?", rows)
+        connection.execute("DELETE FROM figure_buckets")  # sums by time: the next start makes them anew
+        connection.execute(
+            "UPDATE figure_progress SET version = version + 1, state = ?",
+            ('{"reached":0,"gaps":[],"backlog":[]}',),
+        )
 
 
 def take(page: Page, base: str, path: Path) -> None:
@@ -141,7 +146,7 @@ def take(page: Page, base: str, path: Path) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Overview").wait_for()
     page.get_by_role("button", name="24 h").click()
-    page.wait_for_timeout(2500)
+    page.wait_for_timeout(4000)
     page.screenshot(path=path)
 
 

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -36,12 +38,21 @@ def _serve(command: Sequence[str]) -> int:
 
 
 def _follow(command: Sequence[str]) -> int:
+    """Ended as by Ctrl-C, a moment after it has begun to read the database."""
     with subprocess.Popen(command) as process:
-        try:
-            return process.wait(1.5)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + WITHIN
+        while process.poll() is None and time.monotonic() < deadline and not _reads(process.pid):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
         return 0 if process.wait(WITHIN) == 130 else 1
+
+
+def _reads(pid: int) -> bool:
+    """Whether the process has a database open."""
+    with suppress(OSError):
+        return any(os.readlink(entry.path).endswith(".db") for entry in os.scandir(f"/proc/{pid}/fd"))
+    return False
 
 
 def make(words: Sequence[str]) -> int:
