@@ -89,16 +89,17 @@ def test_text_comes_as_it_is_said_and_can_be_stopped(console: Open, scene: Scene
     scene.admin(f"channels/{name}", method="DELETE")
 
 
-def test_a_keepalive_is_told_apart_from_what_the_model_says(console: Open, scene: Scene) -> None:
+def test_keepalives_and_warnings_of_a_conversion_are_told(console: Open, scene: Scene) -> None:
     name = scene.unused("slow")
     models = {name: "sim;ttft=1500ms;words=6"}
     scene.admin(
         "channels", {"name": name, "protocol": "messages", "base_url": scene.upstream, "models": models}
     )
     screen = console("playground")
-    choose(screen, "messages")
+    screen.page.get_by_label("Temperature").fill("1.5")
     ask(screen, name)
     answer(screen)
+    expect(screen.page.get_by_text("clamped:temperature")).to_be_visible()
     comment = screen.page.get_by_role("option").filter(has_text="tidegate-keepalive").first
     expect(comment).to_contain_text("comment")
     strip = screen.page.get_by_role("img", name=re.compile("[1-9] keepalives?$"))

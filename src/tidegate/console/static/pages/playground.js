@@ -17,6 +17,7 @@ import { strings } from './playground/playground.strings.js';
 import { Run } from './playground/run.js';
 import { KEY_VARIABLE, needs, program, programs } from './playground/snippets.js';
 import { Strip } from './playground/strip.js';
+import { Warnings } from './request_figures.js';
 
 export default function Playground() {
   const t = useWords(strings);
@@ -48,6 +49,7 @@ export default function Playground() {
       <div class="playground-answer" ref=${answer}>
         <${Section} title=${t('answer')}><${Answer} run=${run} turn=${turn} /><//>
         ${run && html`<${Section} title=${t('facts')}><${Facts} run=${run} turn=${turn} /><//>`}
+        ${run && html`<${Warnings} warnings=${run.warnings} />`}
         ${run && run.whole === null && html`<${Section} title=${t('timing')}><${Strip} run=${run} turn=${turn} /><//>`}
         ${run && run.whole === null && html`<${Section} title=${t('events')}><${EventList} run=${run} turn=${turn} /><//>`}
         ${run?.whole && html`<${Section} title=${t('wholeAnswer')}><${WholeAnswer} text=${run.whole} /><//>`}

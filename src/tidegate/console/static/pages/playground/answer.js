@@ -48,7 +48,7 @@ function errorOf(t, error) {
   return error.kind ? problemText(error) : error;
 }
 
-/** State, times, usage, warnings, and the way to the gateway's own record. */
+/** State, times, usage, and the way to the gateway's own record. */
 export function Facts({ run }) {
   const t = useWords(strings);
   const used = run.tokens;
@@ -66,7 +66,6 @@ export function Facts({ run }) {
       output: whole(used.output),
     })}</dd>`}
     ${run.finish && html`<dt>${t('finish')}</dt><dd><${Name} code>${run.finish}<//></dd>`}
-    ${run.warnings && html`<dt>${t('warnings')}</dt><dd><${Name} code>${run.warnings}<//></dd>`}
     ${run.requestId && html`<dt>${t('requestLink')}</dt><dd><a href=${link(`/requests/${run.requestId}`)} title=${run.requestId}>${t('openRequest')}</a></dd>`}
   </dl>`;
 }

@@ -47,7 +47,7 @@ export class Run {
     this.began = performance.now();
     this.status = null;
     this.requestId = null;
-    this.warnings = null;
+    this.warnings = [];
     this.headAt = null;
     this.firstAt = null;
     this.endAt = null;
@@ -116,7 +116,7 @@ export class Run {
     this.status = response.status;
     this.headAt = this.now();
     this.requestId = response.headers.get('x-request-id');
-    this.warnings = response.headers.get('x-tidegate-warnings');
+    this.warnings = response.headers.get('x-tidegate-warnings')?.split(', ') ?? [];
     this.changed();
   }
 
