@@ -39,7 +39,7 @@ export default function Audit() {
         told.data.length
           ? html`<${Table} caption=${t('title')} columns=${columnsOf(t)} rows=${told.data} rowKey=${(row) => row.number} />
               <div class="pager">
-                <button type="button" class="button" disabled=${!query.before} onClick=${() => history.back()}>${t('newer')}</button>
+                <button type="button" class="button" disabled=${!query.before} onClick=${() => put({ before: null }, { push: true })}>${t('newest')}</button>
                 <button type="button" class="button" disabled=${!told.has_more} onClick=${() => put({ before: told.next }, { push: true })}>${t('older')}</button>
               </div>`
           : html`<${Empty} title=${t(narrowed ? 'nothingFound' : 'none')} icon="audit" />`}

@@ -44,7 +44,7 @@ export const strings = {
     'via.token': 'API',
     'via.console': 'Console',
     'via.command_line': 'Command line',
-    newer: 'Newer',
+    newest: 'Newest',
     older: 'Older',
   },
   zh: {
@@ -90,7 +90,7 @@ export const strings = {
     'via.token': 'API',
     'via.console': '控制台',
     'via.command_line': '命令行',
-    newer: '较新',
+    newest: '最新',
     older: '较旧',
   },
 };

@@ -23,7 +23,7 @@ export function Showing({ params }) {
       const { entry } = stored;
       const exact = !entry.name.endsWith('*');
       const actions = html`<${EntryActions} kind="models" stored=${stored}>
-        <a class="button" href=${link('/requests', { model: entry.name })}><${Icon} name="requests" />${t('requests')}</a>
+        ${exact && html`<a class="button" href=${link('/requests', { model: entry.name })}><${Icon} name="requests" />${t('requests')}</a>`}
         ${exact && html`<a class="button" href=${link('/playground', { model: entry.name })}><${Icon} name="playground" />${t('try')}</a>`}
       <//>`;
       return html`<${EntryHead} kind="models" name=${entry.name} marks=${html`<${ManagedBy} entry=${entry} />`} actions=${actions} />

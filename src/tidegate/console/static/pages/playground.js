@@ -71,22 +71,24 @@ function useForm() {
   return [form, (patch) => setForm((old) => ({ ...old, ...patch }))];
 }
 
-/** One run at a time, drawn at most once a frame. It ends when the page is left. */
+const DRAW_MS = 40;
+
+/** One run at a time, drawn at most so often. It ends when the page is left. */
 function useRun() {
   const [run, setRun] = useState(null);
   const [turn, setTurn] = useState(0);
   const current = useRef(null);
-  const frame = useRef(null);
+  const drawing = useRef(null);
   const changed = () => {
-    frame.current ??= requestAnimationFrame(() => {
-      frame.current = null;
+    drawing.current ??= setTimeout(() => {
+      drawing.current = null;
       setTurn((count) => count + 1);
-    });
+    }, DRAW_MS);
   };
   useEffect(
     () => () => {
       current.current?.stop();
-      cancelAnimationFrame(frame.current);
+      clearTimeout(drawing.current);
     },
     [],
   );
