@@ -114,12 +114,14 @@ async def test_trouble_is_told_by_channel_and_kind(
         assert (now("tidegate_open_requests"), now("tidegate_open_streams")) == (1, 1)
         assert now("tidegate_channel_open_requests", channel="chat-A") == 1
         assert now("tidegate_upstream_connections", state="busy") == 1
-    gate.open()
 
     async def left() -> bool:
         return (await shown(gateway))("tidegate_client_disconnects_total", sent="something") == 1
 
-    await comes_true(left)
+    try:
+        await comes_true(left, within=30)
+    finally:
+        gate.open()
     now = await shown(gateway)
     assert now("tidegate_requests_total", outcome="interrupted", failure_kind="upstream") == 1
     assert now("tidegate_attempts_total", channel="chat-A", outcome="abandoned") == 1
