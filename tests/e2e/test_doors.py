@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.conftest import Start
 from tests.harness import settings
-from tests.harness.client import fetch
+from tests.harness.client import Connection, fetch, request_bytes
 from tests.harness.databases import Site
 from tests.harness.gateway import Gateway, environment, free_port
 from tests.harness.operator import JSON, Operator, sign_in
@@ -152,6 +152,10 @@ async def test_a_reload_withdraws_an_operator(start: Start, in_file: settings.Co
     gateway = start(in_file, "--workers", "2")
     alice, admin = await Operator.at(gateway.port, ALICE), await Operator.at(gateway.port)
     connection, tail = await alice.open(gateway.port, "GET", "requests/tail")
+    program = await Connection.open(gateway.port)
+    bearer = [("authorization", f"Bearer {ALICE}")]
+    await program.send(request_bytes("GET", "/admin/v1/requests/tail", bearer))
+    by_token = await program.reply()
     gateway.write_config(settings.merged(in_file, admin={"operators": {"bob": "the-token-of-bob-4711"}}))
     gateway.process.send_signal(1)
 
@@ -162,6 +166,8 @@ async def test_a_reload_withdraws_an_operator(start: Start, in_file: settings.Co
     assert await alice.status(gateway.port, 12) == {401}
     await tail.finish(10)
     connection.close()
+    await by_token.finish(10)
+    program.close()
     assert (await sign_in(gateway.port, ALICE)).status == 401
     assert (await Operator.at(gateway.port, "the-token-of-bob-4711")).session["operator"] == "bob"
     assert await admin.status(gateway.port, 12) == {200}

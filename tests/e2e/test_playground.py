@@ -1,5 +1,6 @@
 """The playground: what an operator asks is answered, counted and billed as if a caller had asked."""
 
+import asyncio
 import json
 
 from tests.harness import settings
@@ -47,6 +48,21 @@ async def test_events_come_one_by_one_and_leaving_stops_the_upstream(
     connection.vanish()
     row = await gateway.row(model, within=10)
     assert (row["key"], row["account"], row["outcome"]) == ("console", "default", "client_closed")
+
+
+async def test_who_asked_stands_in_the_audit_log(gateway: Gateway) -> None:
+    body = CHAT.request("chat-a-playground-no", stream=True)
+    await gateway.admin("playground/chat?key=narrow", method="POST", body=body)
+
+    async def noted() -> bool:
+        page = (await gateway.admin("audit?kind=playground&name=narrow")).json()
+        return [(row["action"], row["operator"], row["changes"]) for row in page["data"]][:1] == [
+            ("ask", "admin", {"protocol": [None, "chat"]})
+        ]
+
+    async with asyncio.timeout(10):
+        while not await noted():
+            await asyncio.sleep(0.05)
 
 
 async def test_the_key_says_what_may_be_asked(gateway: Gateway) -> None:

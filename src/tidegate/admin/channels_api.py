@@ -1,5 +1,6 @@
 """What channels have besides their settings: pause, drain, resume, and a test."""
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from http import HTTPStatus
@@ -67,9 +68,10 @@ class ChannelsApi:
             report = await self._tester.test(entry.value, model)
         except NoSuchModel as error:
             raise Invalid((Fault("model", str(error), "name one that the channel serves"),)) from error
-        changes = {"model": (None, report.model), "ok": (None, report.ok)}
-        deed = Deed(action="test", kind=Kind.CHANNELS.value, name=entry.name, changes=changes)
-        self._tell(author_of(request), deed)
+        except asyncio.CancelledError:  # who asked has left, but the upstream was called all the same
+            self._tell(author_of(request), _tested(entry.name, model, ok=None))
+            raise
+        self._tell(author_of(request), _tested(entry.name, report.model, ok=report.ok))
         return json_answer(report_json(report))
 
     async def _duties(self, entries: Sequence[Entry]) -> Sequence[Json]:
@@ -86,6 +88,12 @@ def duty_json(channel: str, desk: CatalogDesk) -> Json:
         "state_changed_at": iso_time(duty.changed_at),
         "state_changed_by": duty.changed_by,
     }
+
+
+def _tested(channel: str, model: str | None, *, ok: bool | None) -> Deed:
+    """`ok` None: nobody waited for what was found."""
+    changes = {"model": (None, model), "ok": (None, ok)}
+    return Deed(action="test", kind=Kind.CHANNELS.value, name=channel, changes=changes)
 
 
 async def _read_body(request: web.Request) -> Settings:

@@ -60,10 +60,11 @@ class Gatekeeper:
 
     async def admit(self, request: web.Request) -> None:
         """Note in the request who asks. Raises Problem for who may not."""
-        if "authorization" in request.headers:
+        identifier = cookies.read(request)
+        # With a session any other scheme, like Basic, is what a proxy in front asked the browser for.
+        if "authorization" in request.headers and (identifier is None or _bearer(request) is not None):
             request[AUTHOR] = self._by_token(request)
             return
-        identifier = cookies.read(request)
         session = None if identifier is None else await self.sessions.find(identifier, self.operators)
         if session is None:
             raise _unauthorized(
@@ -97,24 +98,28 @@ class Gatekeeper:
     async def while_signed_in(
         self, request: web.Request, answer: Awaitable[web.StreamResponse]
     ) -> web.StreamResponse:
-        """The answer; one that takes long, as a stream does, ends soon after its session."""
-        session: SignedIn | None = request.get(SESSION)
-        if session is None:
-            return await answer
-        watch = asyncio.create_task(self._end_with(session, request))
+        """The answer; one that takes long, as a stream does, ends soon after its session or its token."""
+        watch = asyncio.create_task(self._end_with(request))
         try:
             return await answer
         finally:
             watch.cancel()
 
-    async def _end_with(self, session: SignedIn, request: web.Request) -> None:
-        ended = False
-        while not ended:
+    async def _end_with(self, request: web.Request) -> None:
+        is_in = True
+        while is_in:
             await asyncio.sleep(TRUSTED)
-            with suppress(TidegateError):
-                ended = await self.sessions.find(session.id, self.operators) is None
+            is_in = await self._is_still_in(request)
         if request.transport is not None:
             request.transport.abort()
+
+    async def _is_still_in(self, request: web.Request) -> bool:
+        session: SignedIn | None = request.get(SESSION)
+        if session is None:
+            return self.operators.owner(_bearer(request) or "") == request[AUTHOR].operator
+        with suppress(TidegateError):
+            return await self.sessions.find(session.id, self.operators) is not None
+        return True
 
     def check_own_page(self, request: web.Request) -> None:
         """Raise Problem where a browser tells that another site's page asks."""
@@ -122,12 +127,12 @@ class Gatekeeper:
             raise Problem(HTTPStatus.FORBIDDEN, "a page of another site must not ask this")
 
     def _by_token(self, request: BaseRequest) -> Author:
-        scheme, _, given = request.headers["authorization"].partition(" ")
-        if scheme.lower() != "bearer":
+        given = _bearer(request)
+        if given is None:
             raise _unauthorized("send the admin token as `Authorization: Bearer TOKEN`")
         where = self.visitor(request)
         # A right one is always let in: nobody can lock out a program by guessing from where it runs.
-        owner = self._owner(where, given.strip(), Via.TOKEN)
+        owner = self._owner(where, given, Via.TOKEN)
         return Author(operator=owner, via=Via.TOKEN, address=where.address)
 
     def _owner(self, visitor: Visitor, token: str, via: Via) -> str:
@@ -153,6 +158,12 @@ def check_json(request: web.Request) -> None:
         raise Problem(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body with `content-type: application/json`"
         )
+
+
+def _bearer(request: BaseRequest) -> str | None:
+    """The bearer token that was sent; None where there is none."""
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else None
 
 
 def _unauthorized(detail: str) -> Problem:

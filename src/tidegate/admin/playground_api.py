@@ -6,11 +6,14 @@ from typing import Protocol as Port
 
 from aiohttp import web
 
+from tidegate.admin.authors import author_of
 from tidegate.admin.catalog_api import PREFIX
+from tidegate.admin.failed_tries import Tell
 from tidegate.admin.parameters import read_known
 from tidegate.admin.problems import Problem
 from tidegate.core.protocol import Protocol
 from tidegate.routing.catalog import Key
+from tidegate.storage.audit import Deed
 
 _PATH = f"{PREFIX}/playground/{{protocol}}"
 
@@ -28,8 +31,10 @@ class Plane(Port):
 class PlaygroundApi:
     """Asks models as callers do."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: Plane, tell: Tell) -> None:
+        """`tell` puts into the audit log who asked: the request's own row names nobody but the key."""
         self._plane = plane
+        self._tell = tell
 
     def add_to(self, app: web.Application) -> None:
         """Serve the route."""
@@ -45,4 +50,7 @@ class PlaygroundApi:
         key = self._plane.key_named(given.get("key"))
         if key is None:
             raise Problem(HTTPStatus.NOT_FOUND, "key: there is none of this name", parameter="key")
+        changes = {"protocol": (None, protocol.value)}
+        deed = Deed(action="ask", kind="playground", name=key.name, changes=changes)
+        self._tell(author_of(request), deed)
         return await self._plane.serve_as(request, protocol, key)

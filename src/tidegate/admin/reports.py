@@ -27,7 +27,7 @@ class Reports:
     def add_to(self, app: web.Application) -> None:
         """Serve the routes."""
         app.router.add_get(f"{PREFIX}/overview", self.overview)
-        app.router.add_get(f"{PREFIX}/requests/tail", self._tail.show)
+        app.router.add_get(f"{PREFIX}/requests/tail", self._tail.show, allow_head=False)
 
     async def overview(self, request: web.Request) -> web.Response:
         if self._figures is None:

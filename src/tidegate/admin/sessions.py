@@ -23,6 +23,8 @@ PATIENCE = 2.0
 """Seconds that a look-up may take before the database counts as away."""
 SEEN_EVERY = 300.0
 """Seconds between two notes that a session is in use."""
+STALE = 900.0
+"""Seconds after which a session is not gone on with while the database is away: it may be over since."""
 _MOST_KNOWN = 1000
 
 Now = Callable[[], float]
@@ -91,6 +93,8 @@ class Sessions:
 
         `instead_of` is the id that the browser had before; that session ends.
         """
+        if instead_of is not None and not self._ids.is_ours(instead_of):
+            instead_of = None
         identifier, now = self._ids.new(), self._wall()
         proof = operators.proof(operator, identifier)
         if proof is None:
@@ -139,7 +143,7 @@ class Sessions:
         await self._store.write(task)
 
     async def _current(self, key: str) -> Session | None:
-        """As the database has it, or had it a moment ago; while it is away, as last known."""
+        """As the database has it, or had it a moment ago; while it is away, as known not long ago."""
         known = self._known.get(key)
         if known is not None and self._clock() - known.looked_at < TRUSTED:
             return known.session
@@ -147,7 +151,7 @@ class Sessions:
             async with asyncio.timeout(PATIENCE):
                 session = await self._store.find(key)
         except (TidegateError, TimeoutError) as error:
-            if known is None:
+            if known is None or self._clock() - known.looked_at > STALE:
                 raise _unknown(error) from error
             self._keep(known.session)
             return known.session

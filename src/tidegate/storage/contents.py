@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from msgspec import Struct
 from sqlalchemy import Connection, delete, insert, select
 
-from tidegate.exchange.capture import Content, Part
+from tidegate.exchange.capture import OVERHANG, Content, Part
 from tidegate.storage.pages import storable
 from tidegate.storage.rows import MICROSECONDS, to_microseconds
 from tidegate.storage.schema import contents
@@ -48,11 +48,16 @@ def row_of(content: Content, limit: int, redact: Redact) -> dict[str, object] | 
 
 
 def _kept(part: Part, limit: int, redact: Redact) -> KeptPart | None:
-    """Redacted first and cut then: a credential that the cut goes through would not be recognised."""
+    """Redacted first and cut then: a credential that the cut goes through would not be recognised.
+
+    Where what was noted is itself cut, its end is never kept, however much the redacting has shortened it.
+    """
     redacted = redact(part.start.decode("utf-8", "replace"))
     if redacted is None:
         return None
-    text = redacted.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
+    raw = redacted.encode("utf-8", "replace")
+    safe = len(raw) if len(part.start) == part.length else max(0, len(raw) - OVERHANG)
+    text = raw[: min(limit, safe)].decode("utf-8", "ignore")
     return KeptPart(text, part.length, len(part.start) < part.length or len(text) < len(redacted))
 
 

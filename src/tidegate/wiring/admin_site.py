@@ -127,7 +127,7 @@ async def open_admin_site(
         parts.tester,
         Reports(parts.storage.figures, parts.storage.live),
         parts.storage.content_desk,
-        more=[PlaygroundApi(parts.plane), AuditApi(audit)],
+        more=[PlaygroundApi(parts.plane, audit.tell), AuditApi(audit)],
     )
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()

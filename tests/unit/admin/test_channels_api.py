@@ -1,12 +1,18 @@
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from aiohttp.test_utils import make_mocked_request
 from tests.unit.admin.served import Api, served
-from tests.unit.managed.stores import CHANNEL
+from tests.unit.managed.stores import CHANNEL, node
 
-from tidegate.routing.catalog import Duty
+from tidegate.admin.authors import AUTHOR
+from tidegate.admin.channels_api import ChannelsApi
+from tidegate.doctor.report import Report
+from tidegate.routing.catalog import Channel, Duty
+from tidegate.storage.audit import Author, Deed, Via
 
 
 @pytest_asyncio.fixture
@@ -39,6 +45,34 @@ async def test_what_cannot_be_done_is_told(api: Api) -> None:
     assert (await api("POST", "channels/filed/stop"))[0] == 404
     api.node.store.away = True
     assert (await api("POST", "channels/filed/pause"))[0] == 503
+
+
+class _Endless:
+    """An examination that its asker does not wait for."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+
+    async def test(self, channel: Channel, model: str | None) -> Report:
+        self.begun.set()
+        await asyncio.sleep(60)
+        raise AssertionError(channel, model)
+
+
+async def test_a_test_stands_in_the_audit_log_though_its_asker_left(tmp_path: Path) -> None:
+    told: list[Deed] = []
+    async with node(tmp_path) as here:
+        tester = _Endless()
+        channels = ChannelsApi(here.desk, tester, lambda _author, deed: told.append(deed))
+        asked = make_mocked_request("POST", "/admin/v1/channels/filed/test", match_info={"name": "filed"})
+        asked[AUTHOR] = Author(operator="alice", via=Via.TOKEN)
+        asking = asyncio.create_task(channels.test(asked))
+        await tester.begun.wait()
+        asking.cancel()
+        await asyncio.wait([asking])
+    assert asking.cancelled()
+    changes = {"model": (None, None), "ok": (None, None)}
+    assert told == [Deed(action="test", kind="channels", name="filed", changes=changes)]
 
 
 async def test_a_process_that_calls_no_channels_tests_none(api: Api) -> None:

@@ -161,6 +161,15 @@ async def test_a_bearer_token_is_no_session_and_goes_before_one(tmp_path: Path) 
         assert (await browser.ask("GET", "keys", authorization="Bearer wrong"))[0] == 401
 
 
+async def test_a_password_for_a_proxy_in_front_does_not_hide_the_session(tmp_path: Path) -> None:
+    async with browsing(tmp_path) as browser:
+        basic = "Basic YWxpY2U6c2VjcmV0"
+        assert (await browser.ask("GET", "keys", authorization=basic))[0] == 401
+        await browser.sign_in()
+        assert (await browser.ask("GET", "keys", authorization=basic))[0] == 200
+        assert (await browser.ask("POST", "models", {"name": "a"}, authorization=basic))[0] == 403
+
+
 @pytest.mark.parametrize(
     "body",
     [{}, {"token": ""}, {"token": None}, {"token": 5}, {"token": "x" * 5000}, {"token": "a", "more": 1}],

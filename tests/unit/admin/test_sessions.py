@@ -8,7 +8,7 @@ from sqlalchemy import Connection, create_engine
 from tidegate.admin import sessions as module
 from tidegate.admin.operators import ADMIN, Operators
 from tidegate.admin.session_ids import SessionIds, digest
-from tidegate.admin.sessions import SEEN_EVERY, TRUSTED, Lifetimes, Sessions, SignedIn
+from tidegate.admin.sessions import SEEN_EVERY, STALE, TRUSTED, Lifetimes, Sessions, SignedIn
 from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.core.secret import Secret
 from tidegate.storage import sessions as stored
@@ -151,6 +151,28 @@ async def test_a_known_session_goes_on_while_the_database_is_away(
     times.now += 3_600
     with pytest.raises(TidegateError):  # given up here: it does not come back by itself
         await here.operator(opened.id)
+
+
+async def test_one_that_ended_elsewhere_does_not_come_back_with_the_database_away(
+    store: Store, times: Times
+) -> None:
+    here, there = Worker(store, times), Worker(store, times)
+    opened = await here.sign_in()
+    assert await there.operator(opened.id) == "admin"
+    await here.sessions.close(opened.id, lambda _connection: None)
+    times.now += STALE + 1
+    store.away = True
+    with pytest.raises(TidegateError):
+        await there.operator(opened.id)
+
+
+@pytest.mark.parametrize("before", ["\udcff\udcfe", "x", "y" * 64])
+async def test_a_cookie_of_somebody_else_s_making_hinders_no_sign_in(
+    store: Store, times: Times, before: str
+) -> None:
+    here = Worker(store, times)
+    opened = await here.sessions.open("admin", OPERATORS, lambda _connection: None, instead_of=before)
+    assert await here.operator(opened.id) == "admin"
 
 
 async def test_a_made_up_id_asks_nobody(store: Store, times: Times) -> None:

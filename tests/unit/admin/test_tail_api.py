@@ -69,6 +69,11 @@ def put(writer: Writer, *numbers: int, **changes: object) -> None:
         writer.put(REQUESTS, record(number, **changes))
 
 
+async def test_a_head_is_not_answered_with_a_stream(client: Client) -> None:
+    async with client.head("/admin/v1/requests/tail", headers=BEARER) as answer:
+        assert (answer.status, answer.content_type) == (404, "application/problem+json")
+
+
 async def test_rows_come_as_in_the_list(client: Client, writer: Writer) -> None:
     put(writer, 1)
     await writer.flush()

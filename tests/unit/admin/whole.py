@@ -11,5 +11,8 @@ from tidegate.admin.playground_api import PlaygroundApi
 
 def whole_app() -> web.Application:
     return create_admin_app(
-        gate("token"), Journal(), NoCatalog(), more=[PlaygroundApi(NoPlane()), AuditApi(NoTrail())]
+        gate("token"),
+        Journal(),
+        NoCatalog(),
+        more=[PlaygroundApi(NoPlane(), lambda _author, _deed: None), AuditApi(NoTrail())],
     )

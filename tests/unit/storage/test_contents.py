@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.exchange.capture import Content, Part
+from tidegate.exchange.capture import OVERHANG, Content, Part
 from tidegate.storage.contents import row_of
 
 
@@ -49,6 +49,15 @@ def test_what_a_cut_goes_through_is_redacted_first() -> None:
         content(b"1234secret-of-mine and more"), 8, lambda text: text.replace("secret-of-mine", "[x]")
     )
     assert text(row) == "1234[x] "
+
+
+@pytest.mark.parametrize("limit", [100, 8_000])
+def test_the_end_of_what_was_noted_is_never_kept(limit: int) -> None:
+    long = b"secret-of-mine" * 600
+    noted = (long + b"x" * 5_000)[: limit + OVERHANG - 9] + b"secret-of"
+    kept = text(row_of(content(noted, length=20_000), limit, lambda said: said.replace("secret-of-mine", "")))
+    assert "secret-of" not in kept
+    assert len(kept) <= limit
 
 
 def test_what_cannot_be_redacted_is_not_kept() -> None:
