@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from bench import million
 from bench.dialects import PATHS
 from bench.report import report
 from bench.requests import measured
@@ -20,6 +21,8 @@ from bench.workloads import FULL, QUICK, quick
 _RESULTS = Path(__file__).parent / "results"
 _FILES_NEEDED = 10_000
 _ALL = ",".join(load.name for load in FULL)
+MILLION = "million"
+"""A workload of its own kind: it asks the admin API, and nothing else is run with it."""
 _QUICK = ",".join(QUICK)
 _TARGETS = ",".join(NAMES)
 _QUICK_TARGETS = "nginx,tidegate"
@@ -31,7 +34,7 @@ def _arguments() -> argparse.Namespace:
         "--quick", action="store_true", help=f"about a minute: {_QUICK}, no LiteLLM, rougher figures"
     )
     parser.add_argument("--only", help=f"targets, of {_TARGETS} (default: all)")
-    parser.add_argument("--workload", help=f"workloads, of {_ALL} (default: all)")
+    parser.add_argument("--workload", help=f"workloads, of {_ALL} (default: all); or {MILLION}")
     parser.add_argument("--protocol", default="chat", choices=tuple(PATHS), help="(default: %(default)s)")
     return parser.parse_args()
 
@@ -43,6 +46,9 @@ def main() -> None:
     _allow_files()
     target_core, load_core = cores(sorted(os.sched_getaffinity(0)))
     names = (wanted.workload or (_QUICK if wanted.quick else _ALL)).split(",")
+    if names == [MILLION]:
+        _million(target_core, load_core, began)
+        return
     only = wanted.only or (_QUICK_TARGETS if wanted.quick else _TARGETS)
     workloads = tuple(quick(load) if wanted.quick else load for load in FULL if load.name in names)
     targets = ("direct", *(name for name in only.split(",") if name != "direct"))
@@ -58,6 +64,14 @@ def main() -> None:
     print(f"\n{time.monotonic() - began:.0f} s; figures kept in bench/results/{kept.name}")
 
 
+def _million(target_core: int, load_core: int, began: float) -> None:
+    with tempfile.TemporaryDirectory(prefix="tidegate-bench-") as folder:
+        found = million.run(Path(folder), target_core, load_core)
+    print(f"# {million.ROWS:,} rows in the journal\n", million.report(found), sep="\n")
+    kept = _write({"million": found, "versions": versions()})
+    print(f"\n{time.monotonic() - began:.0f} s; figures kept in bench/results/{kept.name}")
+
+
 def _heading(plan: Plan, *, quick_look: bool) -> str:
     found = ", ".join(f"{name} {version}" for name, version in versions().items())
     where = f"targets on core {plan.target_core}, load and mock on core {plan.load_core}"
@@ -68,16 +82,21 @@ def _heading(plan: Plan, *, quick_look: bool) -> str:
 
 
 def _keep(plan: Plan, found: Found, requests: object) -> Path:
+    return _write(
+        {
+            "plan": plan,
+            "versions": versions(),
+            "results": found.results,
+            "books": found.books,
+            "requests": requests,
+            "missing": found.missing,
+        }
+    )
+
+
+def _write(told: object) -> Path:
     _RESULTS.mkdir(exist_ok=True)
     path = _RESULTS / time.strftime("%Y%m%d-%H%M%S.json")
-    told = {
-        "plan": plan,
-        "versions": versions(),
-        "results": found.results,
-        "books": found.books,
-        "requests": requests,
-        "missing": found.missing,
-    }
     path.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1))
     return path
 

@@ -22,6 +22,7 @@ _ROOT = Path(__file__).parent.parent
 _BEFORE = "596495a"
 """The last commit without accounting."""
 _START_SECONDS = 30
+ADMIN = "benchmark-admin-token-0123456789"
 _SECRET = "benchmark-secret-0123456789-0123456789-abcdef"
 
 
@@ -35,6 +36,10 @@ class Variant(Struct, frozen=True):
     workers: int = 1
     commit: str | None = None
     """None: the code as it is here."""
+    admin: bool = False
+    """With the admin API, and so with figures kept."""
+    watched: bool = False
+    """A console is open all the time."""
 
 
 VARIANTS: Mapping[str, Variant] = {
@@ -46,6 +51,8 @@ VARIANTS: Mapping[str, Variant] = {
     "accounts": Variant(billed=True),
     "pair": Variant(billed=True, workers=2),
     "cluster": Variant(billed=True, shared=True),
+    "figures": Variant(billed=True, admin=True),
+    "watched": Variant(billed=True, admin=True, watched=True),
 }
 
 
@@ -68,6 +75,8 @@ def start(name: str, site: Site, stack: ExitStack) -> Target:
     stack.callback(process.end)
     process.wait_until(lambda: b"listening on" in log.read_bytes(), _START_SECONDS)
     pids = meter.family(process.pid)
+    if variant.watched:
+        _watch(port, site, stack)
     if variant.workers > 1:
         _spread(pids[1:], (site.core, site.load_core))
     return Target(
@@ -81,6 +90,14 @@ def start(name: str, site: Site, stack: ExitStack) -> Target:
     )
 
 
+def _watch(port: int, site: Site, stack: ExitStack) -> None:
+    """Open a console on the core of the load."""
+    command = [sys.executable, "-m", "bench.console", str(port), ADMIN]
+    log = site.folder / "console.log"
+    console = Process(command, site.load_core, log, {"PYTHONPATH": str(_ROOT)})
+    stack.callback(console.end)
+
+
 def _toml(site: Site, port: int, variant: Variant, shared: Servers | None) -> str:
     [crosses] = {load.crosses for load in site.workloads}
     served = [load.name for load in site.workloads]
@@ -89,6 +106,8 @@ def _toml(site: Site, port: int, variant: Variant, shared: Servers | None) -> st
     lines = ["[server]", f"port = {port}", f'secret = "{_SECRET}"', "[database]", f'url = "{url}"']
     if shared:
         lines += ["[redis]", f'url = "{shared.redis_url}"']
+    if variant.admin:
+        lines += ["[admin]", f'token = "{ADMIN}"']
     lines += ["[[keys]]", 'name = "bench"', f'key = "{KEY}"']
     if variant.billed:
         lines += _BILLED

@@ -131,6 +131,20 @@ _ACCOUNTING: tuple[_Goal, ...] = (
         )
         for load in ("accounts", "admission")
     ),
+    (
+        "with figures kept, CPU per request",
+        "≤ 1.03 × without",
+        _share_of("console", "accounts", _COST, "figures"),
+        1.03,
+        "{0:.3f} ×",
+    ),
+    (
+        "with a console open, CPU per request",
+        "≤ 1.03 × closed",
+        _share_of("console", "figures", _COST, "watched"),
+        1.03,
+        "{0:.3f} ×",
+    ),
     *(
         (
             "paced with accounts, CPU per event",

@@ -17,8 +17,8 @@ from tidegate.storage.migrate import bring_up_to_date
 
 DAYS = 30
 _DAY = 86_400
-_ACCOUNTS = tuple(f"customer-{number:02}" for number in range(12))
-KEYS = tuple((f"key-{number:02}", _ACCOUNTS[number % len(_ACCOUNTS)]) for number in range(60))
+ACCOUNTS = tuple(f"customer-{number:02}" for number in range(12))
+KEYS = tuple((f"key-{number:02}", ACCOUNTS[number % len(ACCOUNTS)]) for number in range(60))
 RARE_KEY = "key-59"
 RARE_MODEL = "trial"
 RARE_CHANNEL = "spare"
@@ -32,7 +32,7 @@ _MODELS = (
     ("coder", "chat", ("own-machines", "openai-b"), 5),
     (RARE_MODEL, "chat", ("own-machines",), 0.005),
 )
-_MAIN, _SECOND = 0.95, 0.04
+_MAIN = 0.95
 _ENDINGS = (
     ("completed", 200, 95.0),
     ("incomplete", 200, 1.2),

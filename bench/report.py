@@ -23,6 +23,8 @@ _TITLES = {
     "accounts": "accounts",
     "pair": "two workers",
     "cluster": "PostgreSQL + Redis",
+    "figures": "with figures",
+    "watched": "console open",
 }
 _LEAST_MS = 0.02
 _BUSY = 80.0
@@ -46,7 +48,7 @@ _LATENCIES: tuple[_Added, ...] = (
     ("admission p50, ms", lambda f: _ms(f.admission.p50), ".2f"),
     ("admission p99, ms", lambda f: _ms(f.admission.p99), ".2f"),
 )
-_COMPARED = ("nginx", "same", "litellm", "before", "bare")
+_COMPARED = ("nginx", "same", "litellm", "before", "bare", "figures")
 _ONLY_FOR_REQUESTS = {
     "CPU of the databases per request, ms",
     "requests/s",
@@ -72,6 +74,7 @@ _LEFT_OUT = {
     },
     "open": {"CPU per request, ms", *_ONLY_FOR_REQUESTS},
     "accounts": {"KiB per open stream", "CPU per event, µs", "admission p50, ms", "admission p99, ms"},
+    "console": {"KiB per open stream", "CPU per event, µs", "admission p50, ms", "admission p99, ms"},
     "admission": {"KiB per open stream", "CPU per event, µs"},
 }
 _NOTES = {

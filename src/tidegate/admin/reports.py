@@ -1,6 +1,8 @@
 """The routes of what is told of many requests: the overview, the live tail, and what keys have done."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from http import HTTPStatus
 
 from aiohttp import web
@@ -13,8 +15,12 @@ from tidegate.admin.overview_parameters import read_question
 from tidegate.admin.ports import Entry
 from tidegate.admin.problems import Problem
 from tidegate.admin.tail_api import TailApi
+from tidegate.core.failure import TidegateError
 from tidegate.storage.figures import FiguresReader
 from tidegate.storage.live_tail import LiveTail
+
+_PATIENCE = 2.0
+"""Seconds for which a list of keys waits for what they have done."""
 
 
 class Reports:
@@ -37,8 +43,10 @@ class Reports:
         return json_answer(overview_json(question, overview, at))
 
     async def of_keys(self, entries: Sequence[Entry]) -> Sequence[Json]:
-        """What each key has done; all null where that is not known."""
-        if self._figures is None:
-            return [key_json(None) for _ in entries]
-        found = await self._figures.keys([entry.name for entry in entries])
-        return [key_json(found[entry.name]) for entry in entries]
+        """What each key has done; all null where that is not known, as while the database is away."""
+        if self._figures is not None:
+            with suppress(TidegateError, TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    found = await self._figures.keys([entry.name for entry in entries])
+                return [key_json(found[entry.name]) for entry in entries]
+        return [key_json(None) for _ in entries]

@@ -26,9 +26,11 @@ MOST_TAILS = 100
 PATIENCE = 60.0
 """Seconds for which a client may take nothing at all."""
 
-BURST, A_SECOND = 1_000, 50
-"""Rows that a client is sent in a moment, and for long: nobody reads more, and each costs what a request does
-not have to spare."""
+BURST, A_SECOND = 200, 20
+"""Rows that a client is sent in a moment, and each second for long.
+
+Nobody reads more, and to write a row costs an eighth of what it costs to serve a request.
+"""
 
 _MOST_MISSING = 100
 _CURSOR = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,100}")

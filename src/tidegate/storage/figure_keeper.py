@@ -32,7 +32,10 @@ PATIENCE = 5.0
 """Seconds for which a few rows wait for more; until they are counted they are read with each question."""
 
 PAUSE = 0.2
-"""Seconds between two steps of a backlog: 5,000 rows a second at most."""
+"""Seconds between two steps of a backlog: 5,000 rows a second at most.
+
+A step takes half as many rows as others. They are of many minutes, so there are more buckets to write.
+"""
 
 _HURRY = 0.02
 _AGAIN = 5.0
@@ -45,7 +48,7 @@ class FigureKeeper:
     """Counts while it runs. Of several processes one at a time does the work, whichever comes first."""
 
     def __init__(self, database: Database, clock: Callable[[], float], *, step: int = STEP) -> None:
-        """`clock` tells Unix seconds; `step` is how many rows are counted at once."""
+        """`clock` tells Unix seconds; `step` is how many new rows are counted at once."""
         self._database = database
         self._clock = clock
         self._step = step
@@ -95,7 +98,7 @@ class FigureKeeper:
             self._write(self._read(lambda connection: count_new(connection, now, self._step)), now)
             return _HURRY if waiting >= 2 * self._step else POLL
         if found.progress.backlog:
-            counted = self._read(lambda connection: count_backlog(connection, now, self._step))
+            counted = self._read(lambda connection: count_backlog(connection, now, self._step // 2))
             if counted is not None:
                 self._write(counted, now)
                 return PAUSE

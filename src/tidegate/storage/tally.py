@@ -29,7 +29,7 @@ COLUMNS = (
 """What is read of a row, in the order that `tally` expects."""
 
 _MOST_TOKENS = 10**12
-_MOST_COST = 10**16
+_MOST_COST = 10**14
 """What a single row counts at most, so that sums stay within 64 bits whatever an upstream claims."""
 LONGEST_NAME = 256
 """Letters of a model's name that are told apart: a caller may ask for anything."""

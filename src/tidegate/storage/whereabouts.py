@@ -1,10 +1,10 @@
 """Finds rows of names that are rare: the buckets tell in which hours there are any."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
-from sqlalchemy import Connection, Select, or_, select, tuple_
+from sqlalchemy import Connection, Select, or_, select, tuple_, union_all
 
 from tidegate.storage.buckets import oldest_bucket
 from tidegate.storage.pages import OUTCOMES, Filters, Position
@@ -19,6 +19,7 @@ _WITHOUT_INDEX = ("model", "channel", "protocol", "stream")
 _LEVELS = LEVELS[2:]
 """Hours and longer: few enough to look through, short enough to walk through their rows."""
 
+_TILES_AT_ONCE = 16
 _AT_FIRST, _LATER = 8, 200
 """Buckets asked for at once."""
 
@@ -44,16 +45,30 @@ def guided_rows(
     uncounted = query.where(or_(requests.c.seq.in_(new), *map(within, progress.gaps)))
     found = list(connection.execute(in_time(uncounted, filters, place)))
     walked = 0
-    for tile in _stretches(connection, filters, place):
-        more = connection.execute(
-            newest_first(_part(query, tile, filters, place)).limit(wanted - walked)
-        ).all()
+    for tiles in _batches(_stretches(connection, filters, place)):
+        parts = [_part(query, tile, filters, place) for tile in tiles]
+        more = connection.execute(newest_first(_together(query, parts)).limit(wanted - walked)).all()
         walked += len(more)
         found += more
         if walked >= wanted:
             break
     rows = {row.id: row for row in found}
     return sorted(rows.values(), key=lambda row: (row.created_at, row.id), reverse=True)[:wanted]
+
+
+def _batches(tiles: Iterator[Tile]) -> Iterator[list[Tile]]:
+    """The first by itself, where most names have rows enough; then some with each question."""
+    yield from ([tile] for tile in islice(tiles, 1))
+    while batch := list(islice(tiles, _TILES_AT_ONCE)):
+        yield batch
+
+
+def _together(query: Select[Any], parts: Sequence[Select[Any]]) -> Select[Any]:
+    """Rows of any of the parts; each part walks its own stretch of an index."""
+    if len(parts) == 1:
+        return parts[0]
+    numbers = union_all(*(part.with_only_columns(requests.c.seq) for part in parts))
+    return query.where(requests.c.seq.in_(numbers))
 
 
 def newest_first(query: Select[Any]) -> Select[Any]:

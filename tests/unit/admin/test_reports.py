@@ -14,8 +14,10 @@ from tests.unit.storage.records import RECORD, record
 
 from tidegate.admin.app import create_admin_app
 from tidegate.admin.openapi import document
+from tidegate.admin.ports import Entry
 from tidegate.admin.reports import Reports
 from tidegate.storage import rows
+from tidegate.storage.catalog import Kind
 from tidegate.storage.database import Database
 from tidegate.storage.figures import FiguresReader
 from tidegate.storage.migrate import bring_up_to_date
@@ -118,6 +120,20 @@ async def test_a_database_that_is_away_is_a_503_and_not_remembered(
         with database.connect_writer() as connection, connection.begin():
             connection.exec_driver_sql(f"ALTER TABLE {old} RENAME TO {new}")
         assert (await get(client, f"overview?{RANGE}"))[0] == expected
+
+
+async def test_keys_are_told_of_while_the_database_is_away(database: Database) -> None:
+    threads = ThreadPoolExecutor(1)
+    reports = Reports(FiguresReader(database, threads, lambda: RECORD.created_at), None)
+    entries = [Entry(kind=Kind.KEYS, name=name, value=None) for name in ("laptop", "unused")]
+    [used, unused] = await reports.of_keys(entries)
+    assert (used["last_used_at"], used["spent_today"]) == ("2023-11-14T22:13:23.123Z", "0.000001500")
+    assert unused == {"last_used_at": None, "spent_today": "0.000000000", "spent_month": "0.000000000"}
+    with database.connect_writer() as connection, connection.begin():
+        connection.exec_driver_sql("ALTER TABLE requests RENAME TO hidden")
+    away = await reports.of_keys(entries)
+    assert away == [{"last_used_at": None, "spent_today": None, "spent_month": None}] * 2
+    threads.shutdown(wait=True)
 
 
 async def test_without_figures_there_is_no_overview(client: Client) -> None:
