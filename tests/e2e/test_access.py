@@ -107,7 +107,7 @@ def _marks(side: Side) -> Headers:
 
 async def test_b191_other_routes(stage: Stage) -> None:
     port = stage.gateway.port
-    for target in ("/v2/chat/completions", "/v1", "/v1/embeddings", "/admins", "/%2e%2e/etc/passwd", "//x"):
+    for target in ("/v2/chat/completions", "/v1", "/v1/embeddings", "/admin", "/%2e%2e/etc/passwd", "//x"):
         check_refusal(CHAT, await fetch(port, "POST", target, [], b"{}"), NO_ROUTE)
         check_refusal(CHAT, await fetch(port, "GET", target, []), NO_ROUTE)
     check_refusal(CHAT, await fetch(port, "POST", "/v1/models", [], b""), WRONG_METHOD)

@@ -63,7 +63,7 @@ class AdminSite:
     ) -> BaseRequest | None:
         """The request as the admin API takes it; None if it is not for that."""
         server = self._runner.server
-        if server is None or not f"{message.path}/".startswith(_PREFIX):
+        if server is None or not message.path.startswith(_PREFIX):
             return None
         return server.request_factory(message, payload, protocol, writer, task)
 
