@@ -58,7 +58,8 @@ def config(tmp_path: Path, upstream: ScriptedUpstream, site: Site) -> settings.C
     for model in standard["models"]:
         if model["name"] == "chat-a-*":
             model["price"] = {"input": "0", "output": "1000.00"}
-    return settings.merged(standard, database={"url": site.url})
+    slowly = {"idle_timeout": "60s"}  # a stream waits while commands run, and they may take seconds each
+    return settings.merged(standard, database={"url": site.url}, streaming=slowly)
 
 
 @pytest.fixture
