@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterable
 from decimal import Decimal
 from http import HTTPStatus
 from typing import NoReturn
@@ -16,13 +17,13 @@ _PATIENCE = 30.0
 """Seconds that a body may take to arrive."""
 
 
-async def read_object(request: web.Request) -> Settings:
-    """The body as an object, fractions as decimals. Raises Problem for everything else."""
+async def read_object(request: web.Request, most: int = MAX_BYTES) -> Settings:
+    """The body of at most so many bytes as an object, fractions as decimals. Raises Problem for all else."""
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body without content-encoding")
     try:
         async with asyncio.timeout(_PATIENCE):
-            body = await request.read()
+            body = await request.clone(client_max_size=most).read()
     except TimeoutError:
         raise Problem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
     return parse_object(body)
@@ -50,10 +51,18 @@ class _Twice(Exception):
 def _once_each(members: list[tuple[str, object]]) -> dict[str, object]:
     read = dict(members)
     if len(read) < len(members):
-        names = [name for name, _ in members]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _Twice(ascii(twice[:50]))
+        raise _Twice(ascii(_first_twice(name for name, _ in members)[:50]))
     return read
+
+
+def _first_twice(names: Iterable[str]) -> str:
+    """The first name that was there before, in one pass: nobody may make the gateway look for long."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise ValueError("no name occurs twice")
 
 
 def _refuse(_constant: str) -> NoReturn:

@@ -20,6 +20,8 @@ from tidegate.storage.audit import Author, Deed, Via, note
 
 PATH = "/admin/v1/session"
 _LONGEST_TOKEN = 4096
+_MOST_BYTES = 32_768
+"""Of a sign-in: anybody may send one, so to read it must cost next to nothing."""
 
 
 class SessionApi:
@@ -38,7 +40,7 @@ class SessionApi:
         read_known(request.query.items(), ())
         self._gate.check_own_page(request)
         check_json(request)
-        token = _token(dict(await read_object(request)))
+        token = _token(dict(await read_object(request, _MOST_BYTES)))
         where = self._gate.visitor(request)
         operator = self._gate.owner(where, token)
         author = Author(operator=operator, via=Via.CONSOLE, address=where.address)

@@ -84,6 +84,8 @@ def _client(remote: str | None, forwarded: str, trusted: Networks) -> str | None
     """The last address that no trusted proxy has: what stands before it anybody may have written."""
     found = remote
     for word in reversed(forwarded.split(",")[-_MOST_HOPS:]):
+        if "%" in word:  # an IPv6 zone, which may be any text and means nothing elsewhere
+            return found
         try:
             found = str(ip_address(word.strip().removeprefix("[").removesuffix("]")))
         except ValueError:

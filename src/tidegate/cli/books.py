@@ -48,7 +48,7 @@ def rebuild(url: str) -> None:
 
     database = _opened(url)
     try:
-        make_anew(database)
+        make_anew(database, author())
     finally:
         database.close()
 

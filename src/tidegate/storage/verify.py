@@ -9,6 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.ledger.money import usd
 from tidegate.ledger.periods import period_named
+from tidegate.storage.audit import NOBODY, Author, Deed, note
 from tidegate.storage.database import Database, DatabaseUnusable, reason
 from tidegate.storage.spending import recount
 from tidegate.storage.statements import Statements
@@ -44,8 +45,11 @@ def differences(connection: Connection) -> Iterator[Difference]:
     yield from _spending(connection)
 
 
-def rebuild(database: Database) -> None:
-    """Make balances and spending anew from postings and open holds. Raises DatabaseUnusable."""
+def rebuild(database: Database, author: Author = NOBODY) -> None:
+    """Make balances and spending anew from postings and open holds. Raises DatabaseUnusable.
+
+    That `author` did it stands in the audit log.
+    """
     try:
         with database.connect_writer() as connection, connection.begin():
             database.take_time(connection)
@@ -55,6 +59,7 @@ def rebuild(database: Database) -> None:
             connection.execute(text("DELETE FROM balances"))
             connection.execute(text(_BALANCES_ANEW))
             _respend(connection)
+            note(connection, author, Deed(action="rebuild", kind="ledger"))
     except SQLAlchemyError as error:
         raise DatabaseUnusable(f"the books cannot be written: {reason(error)}") from error
 

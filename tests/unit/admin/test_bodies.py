@@ -40,6 +40,13 @@ def test_everything_else_is_a_400(body: bytes) -> None:
     assert caught.value.status == 400
 
 
+@pytest.mark.timeout(10)
+def test_a_member_that_comes_twice_is_found_in_one_pass() -> None:
+    names = "".join(f'"{number:x}":0,' for number in range(100_000))
+    with pytest.raises(Problem, match="'z' occurs twice"):
+        parse_object(f'{{{names}"z":0,"z":0}}'.encode())
+
+
 def test_an_error_does_not_repeat_the_body() -> None:
     with pytest.raises(Problem) as caught:
         parse_object(b'{"api_key": "sk-secret-1", }')

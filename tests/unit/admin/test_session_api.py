@@ -181,6 +181,12 @@ async def test_a_sign_in_that_makes_no_sense_names_what_is_wrong(tmp_path: Path,
         assert {error["field"] for error in problem["errors"]} <= {"token", "more"}
 
 
+async def test_a_sign_in_is_short(tmp_path: Path) -> None:
+    async with browsing(tmp_path) as browser:
+        status, problem, _ = await browser.ask("POST", "session", {"token": TOKEN, "more": "x" * 40_000})
+        assert (status, problem["status"]) == (413, 413)
+
+
 async def test_who_guesses_is_slowed_down_and_a_right_bearer_token_gets_in(tmp_path: Path) -> None:
     async with browsing(tmp_path) as browser:
         for number in range(OF_ONE.at_once):

@@ -32,8 +32,9 @@ def test_a_proxy_that_tells_nothing_is_the_visitor() -> None:
     assert visitor("10.0.0.1", {"host": "a"}, TRUSTED, tls=True) == Visitor(
         address="10.0.0.1", secure=True, host="a"
     )
-    garbled = {"host": "a", "x-forwarded-for": "203.0.113.9, not-an-address"}
-    assert visitor("10.0.0.1", garbled, TRUSTED, tls=False).address == "10.0.0.1"
+    for garbled in ("203.0.113.9, not-an-address", "fe80::1%any text at all"):
+        told = {"host": "a", "x-forwarded-for": garbled}
+        assert visitor("10.0.0.1", told, TRUSTED, tls=False).address == "10.0.0.1"
     assert visitor(None, FORWARDED, TRUSTED, tls=False).address is None
 
 

@@ -44,6 +44,8 @@ def test_balances_that_are_wrong_are_found_and_made_anew(commands: Commands) -> 
     assert commands.run("ledger", "verify").exit_code == 1
     assert "made anew" in commands.good("ledger", "rebuild")
     assert "the books add up" in commands.good("ledger", "verify")
+    (noted,) = commands.rows("audit", "--kind", "ledger")
+    assert (noted["action"], noted["via"]) == ("rebuild", "command_line")
 
 
 def test_a_refund_is_paid_once(commands: Commands) -> None:

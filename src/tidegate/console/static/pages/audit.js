@@ -19,7 +19,7 @@ import { entryLink } from './manage.js';
 const PAGE = 50;
 const TYPING_MS = 300;
 const WITH_PAGES = new Set(['channels', 'models', 'accounts', 'keys']);
-const KINDS = [...WITH_PAGES, 'requests', 'contents', 'playground', 'sessions', 'config'];
+const KINDS = [...WITH_PAGES, 'requests', 'contents', 'playground', 'ledger', 'sessions', 'config'];
 const TONES = { create: 'good', delete: 'bad', pause: 'warn', drain: 'warn', resume: 'good', credit: 'info', refund: 'info', sign_in_failed: 'bad' };
 const SHOWN = 6;
 
