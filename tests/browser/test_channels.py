@@ -16,6 +16,13 @@ def row(page: Page, name: str) -> Locator:
     return page.get_by_role("row").filter(has=page.get_by_role("link", name=name, exact=True))
 
 
+def middle(shown: Locator) -> float:
+    """The height of its middle on the page, in pixels."""
+    box = shown.bounding_box()
+    assert box
+    return box["y"] + box["height"] / 2
+
+
 def stored(scene: Scene, stem: str) -> str:
     """A channel of the database that nothing else uses."""
     name = scene.unused(stem)
@@ -57,6 +64,43 @@ def test_a_channel_is_tested_and_the_report_shown(console: Open, scene: Scene, l
     screen.fits()
 
 
+@both
+def test_a_channel_of_patterns_is_tested_with_a_name_of_theirs(
+    console: Open, scene: Scene, look: Look
+) -> None:
+    name = scene.unused("any")
+    settings = {"protocol": "chat", "base_url": f"{scene.upstream}/v1", "api_key": CREDENTIAL}
+    scene.admin("channels", {"name": name, **settings, "models": {"sim;words=3*": "sim;words=3*"}})
+    screen = console(f"channels/{name}?test=1", **look)
+    screen.expects(422)
+    page, test = screen.page, screen.words("pages/channel_test")
+    model = page.get_by_label(test["model"], exact=True)
+    expect(model).to_have_value("sim;words=3")
+    screen.fits()
+    run = page.get_by_role("button", name=test["run"], exact=True)
+    assert abs(middle(model) - middle(run)) < 6
+    model.fill("other")
+    run.click()
+    expect(page.locator(".test").get_by_role("alert")).to_contain_text("model")
+    model.fill("sim;words=3")
+    page.get_by_role("button", name=test["again"]).click()
+    expect(page.get_by_text(test["good"])).to_be_visible(timeout=30_000)
+    screen.settle()
+    scene.admin(f"channels/{name}", method="DELETE")
+
+
+def test_a_paused_channel_counts_nothing_down(console: Open, scene: Scene) -> None:
+    for _ in range(3):
+        scene.call("shaky", CHAT)
+    screen = console("channels")
+    health, shaky = screen.words("pages/health"), row(screen.page, "shaky")
+    expect(shaky.locator(".why")).to_be_visible()
+    scene.admin("channels/shaky/pause", method="POST")
+    expect(shaky.get_by_text(health["paused"])).to_be_visible(timeout=15_000)
+    expect(shaky.locator(".why")).to_have_count(0)
+    scene.admin("channels/shaky/resume", method="POST")
+
+
 def test_what_a_test_finds_is_shown_as_text(console: Open, scene: Scene) -> None:
     name = scene.unused("odd")
     settings = {"protocol": "chat", "base_url": f"{scene.upstream}/v1", "api_key": CREDENTIAL}
@@ -83,9 +127,13 @@ def test_a_channel_is_paused_and_resumed(console: Open, scene: Scene, look: Look
     page.get_by_role("button", name=words["resumeOf"].replace("{name}", name)).click()
     expect(row(page, name).get_by_text(health["ready"])).to_be_visible()
     row(page, name).get_by_role("link", name=name, exact=True).click()
+    since = page.get_by_text(words["since"], exact=True)
+    expect(page.get_by_text(words["openRequests"], exact=True)).to_be_visible()
+    expect(since).to_have_count(0)
     page.get_by_role("button", name=words["drain"]).click()
     page.get_by_role("dialog").get_by_role("button", name=words["drain"]).click()
     expect(page.get_by_text(health["draining"]).first).to_be_visible()
+    expect(since).to_be_visible()
     assert scene.one("channels", name)["state_changed_by"] == "admin"
 
 
@@ -101,6 +149,9 @@ def test_a_channel_is_added_serves_is_changed_and_deleted(console: Open, scene: 
     field(screen, "priority").fill("7")
     page.get_by_text(screen.words("pages/editing/settings")["connection"]).click()
     field(screen, "headers").fill("X-Team: purple")
+    page.get_by_text(screen.words("pages/editing/settings")["capabilities"], exact=True).first.click()
+    boxes = page.locator(".several").first.get_by_role("checkbox")
+    assert len({middle(box) for box in boxes.all()[:2]}) == 1
     page.get_by_role("button", name=editor["add"], exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
     assert scene.one("channels", name)["header_names"] == ["x-team"]

@@ -56,8 +56,10 @@ def _reason(body: bytes) -> str:
 
 def _mend(status: int, headers: Mapping[str, str]) -> str | None:
     match status:
-        case 401 | 403:
+        case 401:
             return "give a valid credential in TIDEGATE_KEY or with --key"
+        case 403:
+            return "ask for what this credential may use, or give another in TIDEGATE_KEY or with --key"
         case 404:
             return "check --model and --base-url"
         case 429 | 503 | 529:

@@ -71,7 +71,7 @@ const REASONS = [
   [/^left alone for [\d.]+ s more because (?<why>.*)$/s, 'cooling'],
   [/^the probe failed: (?<why>.*)$/s, 'probeFailed'],
   [/^the upstream asked for it: (?<why>.*)$/s, 'askedFor'],
-  [/^(?<count>\d+) failures? in a row, last: (?<why>.*)$/s, 'failures'],
+  [/^(?:of )?(?<count>\d+) failures? in a row, last: (?<why>.*)$/s, 'failures'],
 ];
 
 /** A fault of one setting: what is wrong and, where it is not known here, what mends it. */

@@ -41,7 +41,8 @@ def test_a_page_is_cut_and_cannot_steer_the_terminal() -> None:
 @pytest.mark.parametrize(
     ("status", "headers", "mend"),
     [
-        (401, {}, "TIDEGATE_KEY"),
+        (401, {}, "a valid credential in TIDEGATE_KEY"),
+        (403, {}, "what this credential may use"),
         (404, {}, "--model"),
         (429, {"retry-after": "7"}, "again in 7 seconds"),
         (503, {}, "again later"),

@@ -61,6 +61,13 @@ test('the phases of an attempt fill it without gaps', () => {
   assert.deepEqual(phasesOf(pooled).map(({ phase, to }) => [phase, to]), [['byte', 30], ['rest', 100]]);
 });
 
+test('an attempt that failed before anything useful came has no answer in its phases', () => {
+  const last = (times) => phasesOf(attempt({ outcome: 'failed', connected_ms: null, first_byte_ms: null, first_event_ms: null, ...times })).at(-1);
+  assert.deepEqual(last({ first_byte_ms: 30 }), { phase: 'event', from: 30, to: 100 });
+  assert.deepEqual(last({ connected_ms: 10 }), { phase: 'byte', from: 10, to: 100 });
+  assert.deepEqual(last({ first_byte_ms: 30, first_event_ms: 50 }), { phase: 'rest', from: 50, to: 100 });
+});
+
 test('rows of earlier versions have one phase, and times that cannot be never run backwards', () => {
   assert.deepEqual(phasesOf(attempt({})), [{ phase: 'all', from: 0, to: 100 }]);
   const odd = phasesOf(attempt({ connected_ms: 70, first_byte_ms: 20, first_event_ms: 500 }));

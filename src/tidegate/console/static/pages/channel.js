@@ -72,7 +72,7 @@ function Now({ entry, health, now }) {
   return html`<${Section} title=${t('now')}>
     <div class="stack"><dl class="facts">
       <dt>${t('state')}</dt><dd><${State} state=${now?.state} /></dd>
-      ${entry.state_changed_at && html`<dt>${t('since')}</dt><dd>${t.parts('changedBy', {
+      ${entry.state !== 'active' && entry.state_changed_at && html`<dt>${t('since')}</dt><dd>${t.parts('changedBy', {
         when: html`<${Time} at=${entry.state_changed_at} />`,
         who: html`<${Name}>${entry.state_changed_by}<//>`,
       })}</dd>`}

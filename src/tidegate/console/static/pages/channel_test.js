@@ -2,9 +2,8 @@
 
 import { change, part } from '../api.js';
 import { Badge } from '../components/badge.js';
-import { Choice } from '../components/field.js';
+import { Choice, Input, problemText } from '../components/field.js';
 import { Icon } from '../components/icon.js';
-import { Failed } from '../components/states.js';
 import { Block, Name } from '../components/text.js';
 import { duration, whole } from '../format.js';
 import { useWords } from '../i18n.js';
@@ -12,12 +11,14 @@ import { Section } from '../page.js';
 import { html, useEffect, useRef, useState } from '../view.js';
 import { strings } from './channel_test.strings.js';
 
-/** Runs at once with the first model; another can be chosen. */
+/** Runs at once with the first model; another can be chosen. Where all are patterns, one must be named before. */
 export function ChannelTest({ entry, onClose }) {
   const t = useWords(strings);
-  const names = Object.keys(entry.models ?? {}).filter((name) => !name.endsWith('*'));
-  const [model, setModel] = useState('');
-  const [state, setState] = useState({ running: true });
+  const all = Object.keys(entry.models ?? {});
+  const patterns = all.filter((name) => name.endsWith('*'));
+  const names = all.filter((name) => !name.endsWith('*'));
+  const [model, setModel] = useState(names.length || !patterns.length ? '' : patterns[0].slice(0, -1));
+  const [state, setState] = useState({});
   const stop = useRef(null);
 
   const run = async () => {
@@ -36,21 +37,26 @@ export function ChannelTest({ entry, onClose }) {
     }
   };
   useEffect(() => {
-    run();
+    if (names.length || !patterns.length) run();
     return () => stop.current?.abort();
   }, []);
 
+  const begun = Boolean(state.running || state.report || state.error);
   return html`<${Section} title=${t('title')} hint=${t('lead')} className="test">
-    <div class="test-bar">
-      ${names.length > 1 && html`<${Choice} label=${t('model')} value=${model} options=${[['', t('first')], ...names.map((name) => [name, name])]} onChange=${setModel} />`}
-      <button type="button" class="button" onClick=${run} disabled=${state.running}><${Icon} name="refresh" />${t('again')}</button>
+    <form class="test-bar" onSubmit=${(event) => { event.preventDefault(); run(); }}>
+      ${patterns.length > 0 && html`<${Input} code label=${t('model')} value=${model} onInput=${setModel}
+        hint=${t('patterns', { patterns: all.join(', ') })} required=${!names.length} />`}
+      ${!patterns.length && names.length > 1 && html`<${Choice} label=${t('model')} value=${model} options=${[['', t('first')], ...names.map((name) => [name, name])]} onChange=${setModel} />`}
+      <button type="submit" class="button" disabled=${state.running}>
+        <${Icon} name=${begun ? 'refresh' : 'play'} />${t(begun ? 'again' : 'run')}
+      </button>
       <button type="button" class="button quiet" onClick=${onClose}><${Icon} name="close" />${t('close')}</button>
-    </div>
+    </form>
     <div role="status" aria-busy=${state.running ? 'true' : undefined}>
       ${state.running && html`<p class="note info"><${Icon} name="clock" />${t('running')}</p>`}
       ${state.report && html`<${Verdict} report=${state.report} />`}
     </div>
-    ${state.error && html`<${Failed} error=${state.error} />`}
+    ${state.error && html`<p class="note bad" role="alert"><${Icon} name="warning" />${problemText(state.error)}</p>`}
     ${state.report && html`<ul class="streams">${state.report.streams.map((stream) => html`<${Stream} key=${stream.name} stream=${stream} />`)}</ul>`}
   <//>`;
 }

@@ -12,6 +12,7 @@ import { strings } from './health.strings.js';
 const HEALTH_MS = 3000;
 const FIGURES_MS = 30000;
 const HOUR_MS = 3600000;
+const WORST = ['cooling', 'probing', 'may_probe'];
 const TONES = { ready: 'good', cooling: 'bad', probing: 'warn', may_probe: 'warn', paused: 'off', draining: 'info' };
 
 /** The node's health, kept fresh; `channels` in it are by name. */
@@ -40,11 +41,11 @@ export function State({ state, open }) {
   return html`<${Badge} tone=${TONES[state]}>${text}<//>`;
 }
 
-/** Why a channel rests, and how long still: of those of its models that rest. */
+/** Why a channel rests, and how long still: of that of its models which is worst. A paused one waits for its operator. */
 export function Why({ channel }) {
   const t = useWords(strings);
-  const resting = (channel?.models ?? []).filter((model) => model.state !== 'ready' && model.why);
-  if (!resting.length) return null;
+  const resting = restingModels(channel);
+  if (!resting.length || channel.state === 'paused') return null;
   const [first] = resting;
   const all = resting.map((model) => `${model.upstream_model}: ${reasonWords(model.why)}`).join('\n');
   return html`<span class="why" title=${all}>
@@ -52,6 +53,12 @@ export function Why({ channel }) {
     <span class="reason">${reasonWords(first.why)}</span>
     ${resting.length > 1 && html` <span class="muted">${t('moreModels', { count: resting.length - 1 })}</span>`}
   </span>`;
+}
+
+/** The models of a channel that rest, the worst first. */
+export function restingModels(channel) {
+  const resting = (channel?.models ?? []).filter((model) => model.state !== 'ready' && model.why);
+  return resting.sort((one, other) => WORST.indexOf(one.state) - WORST.indexOf(other.state));
 }
 
 /** Seconds that are left, counted down. */

@@ -1,5 +1,7 @@
 /** Where the attempts of a request lie on a scale of time. Durations are milliseconds. */
 
+const AWAITED = { connect: 'byte', byte: 'event', event: 'rest' };
+
 /** The scale of a row: from its coming in to the last end of anything. */
 export function scaleOf(row) {
   const began = Date.parse(row.created_at);
@@ -28,7 +30,8 @@ function nice(least) {
 /**
  * The phases of an attempt in order, `{phase, from, to}` from its start: `connect`, `byte`, `event`, `rest`.
  *
- * A time that is not told joins its phase to the next; without any there is the one phase `all`.
+ * A time that is not told joins its phase to the next; without any there is the one phase `all`. An attempt that
+ * failed before something useful came ends in what it waited for.
  */
 export function phasesOf(attempt) {
   const end = attempt.duration_ms;
@@ -45,6 +48,10 @@ export function phasesOf(attempt) {
     phases.push({ phase, from, to });
     from = to;
   }
-  phases.push({ phase: 'rest', from, to: Math.max(from, end) });
+  phases.push({ phase: lastPhase(attempt, told.at(-1)[0]), from, to: Math.max(from, end) });
   return phases;
+}
+
+function lastPhase({ outcome }, reached) {
+  return outcome === 'served' ? 'rest' : AWAITED[reached];
 }

@@ -104,7 +104,7 @@ const en = {
   yes: 'Yes',
   no: 'No',
 
-  content: 'What is said',
+  content: 'Captured content',
   capture: 'Share that is kept',
   capture_hint: 'Of the requests with this key, from 0 (none) to 1 (all): what was asked and answered.',
 
