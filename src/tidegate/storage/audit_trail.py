@@ -35,7 +35,7 @@ class AuditTrail:
     def tell(self, author: Author, deed: Deed) -> None:
         """Add a row soon, and return at once. What cannot be written stands in the log of the process."""
         done = self._writer.do(partial(note, author=author, deed=deed))
-        done.add_done_callback(partial(_tell_failure, deed))
+        done.add_done_callback(partial(_tell_failure, author, deed))
 
     def _read(self, wanted: Wanted, limit: int, before: int | None) -> tuple[Noted, ...]:
         try:
@@ -45,7 +45,10 @@ class AuditTrail:
             raise DatabaseUnusable(f"the database cannot be read: {reason(error)}") from error
 
 
-def _tell_failure(deed: Deed, done: "Future[Any]") -> None:
+def _tell_failure(author: Author, deed: Deed, done: "Future[Any]") -> None:
+    """With all that the row would have said: it stands nowhere else."""
     error = None if done.cancelled() else done.exception()
     if error is not None:
-        log.warning("audit: a row is lost: %s of %s %s: %s", deed.action, deed.kind, deed.changes, error)
+        who = f"{author.operator} (by {author.via.value}, from {author.address})"
+        what = f"{deed.action} of {deed.kind}, name {deed.name}, {dict(deed.changes)}"
+        log.warning("audit: a row is lost: %s: %s: %s", who, what, error)

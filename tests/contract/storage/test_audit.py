@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from tidegate.storage import sessions
+from tidegate.storage import audit_trail, sessions
 from tidegate.storage.assembly import Storage
 from tidegate.storage.audit import NOBODY, Author, Deed, Noted, Via, Wanted, note, noted, read
 from tidegate.storage.database import Database
@@ -78,6 +78,21 @@ async def test_what_is_told_is_there_with_the_next_batch(storage: Storage) -> No
         while not (found := await storage.audit.page(Wanted(), limit=5, before=None)):
             await asyncio.sleep(0.01)
     assert [row.deed.action for row in found] == ["reload"]
+
+
+async def test_a_row_that_cannot_be_written_stands_in_the_log(
+    storage: Storage, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("no room")
+
+    monkeypatch.setattr(audit_trail, "note", fails)
+    storage.audit.tell(ALICE, Deed(action="ask", kind="playground", name="laptop"))
+    async with asyncio.timeout(10):
+        while "a row is lost" not in caplog.text:
+            await asyncio.sleep(0.01)
+    for said in ("alice", "console", "2001:db8::1", "ask", "playground", "laptop", "no room"):
+        assert said in caplog.text
 
 
 def test_a_session_is_found_until_it_ends(database: Database) -> None:

@@ -142,10 +142,19 @@ export function ago(at, now = gatewayNow()) {
   return format(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(Math.trunc(seconds / size), name);
 }
 
+const UNSEEN = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+const LAYOUT = new Set(['\n', '\r', '\t']);
+
 /** A name from outside, its control and direction characters made visible. */
 export function plain(text) {
-  return String(text).replace(
-    /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu,
-    (sign) => `\u27e8U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}\u27e9`,
-  );
+  return String(text).replace(UNSEEN, byNumber);
+}
+
+/** The same for a text of several lines, which keeps these and its tabs. */
+export function plainLines(text) {
+  return String(text).replace(UNSEEN, (sign) => (LAYOUT.has(sign) ? sign : byNumber(sign)));
+}
+
+function byNumber(sign) {
+  return `\u27e8U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}\u27e9`;
 }

@@ -86,5 +86,6 @@ test('how long ago', () => {
 test('signs that turn a text around or cannot be seen are made visible', () => {
   assert.equal(format.plain('a\u202eb'), 'a\u27e8U+202E\u27e9b');
   assert.equal(format.plain('a\u0000\u200b'), 'a\u27e8U+0000\u27e9\u27e8U+200B\u27e9');
+  assert.equal(format.plainLines('a\r\n\tb\u202e\u0000'), 'a\r\n\tb\u27e8U+202E\u27e9\u27e8U+0000\u27e9');
   assert.equal(format.plain('<img src=x> 模型 مرحبا'), '<img src=x> 模型 مرحبا');
 });

@@ -1,6 +1,6 @@
 /** Texts that come from outside, and times. */
 
-import { ago, fullMoment, moment, NOTHING, plain, utc } from '../format.js';
+import { ago, fullMoment, moment, NOTHING, plain, plainLines, utc } from '../format.js';
 import { language, useWords } from '../i18n.js';
 import { useStore } from '../store.js';
 import { html, useEffect, useRef, useState } from '../view.js';
@@ -74,10 +74,10 @@ function copiedBySelection(text) {
   }
 }
 
-/** Several lines of text as they are, with a button that copies them. */
+/** Several lines of text, signs that cannot be seen made visible, with a button that copies them as they are. */
 export function Block({ text, label, copy = true, wrap = true }) {
   return html`<div class="block">
-    <pre class=${wrap ? 'wrap' : ''} tabindex="0" role="region" aria-label=${label} translate=${false}>${text}</pre>
+    <pre class=${wrap ? 'wrap' : ''} tabindex="0" role="region" aria-label=${label} translate=${false}>${plainLines(text)}</pre>
     ${copy && html`<${Copy} text=${text} label=${label} />`}
   </div>`;
 }
