@@ -28,6 +28,12 @@ def changed(page: Page, pattern: str, change: Change) -> None:
     page.route(pattern, answer)
 
 
+def in_words(page: Page, why: str) -> str:
+    """A reason of the gateway's in the language of the page."""
+    code = "(why) => import('/console/gateway_words.js').then((module) => module.reasonWords(why))"
+    return str(page.evaluate(code, why))
+
+
 def row(scene: Scene, identifier: str) -> Any:
     return scene.admin(f"requests/{identifier}")
 
@@ -208,13 +214,15 @@ def test_a_request_tells_why_its_first_channel_failed_and_what_it_cost(
     expect(last).to_contain_text(attempt)
     expect(last).to_contain_text(served)
     expect(last).to_contain_text(why)
-    expect(last).to_contain_text(told["attempts"][-1]["reason"])
+    reason = in_words(page, told["attempts"][-1]["reason"])
+    assert ("priority" in reason) == (language == "en")
+    expect(last).to_contain_text(reason)
     assert float(told["cost"]) > 0
     cost = told["cost"].rstrip("0")
     expect(page.get_by_role("row", name=re.compile(charged))).to_contain_text(f"${cost}")
     for skipped in told["skipped"]:
         expect(page.get_by_role("region", name=re.compile("left out|未使用的渠道"))).to_contain_text(
-            skipped["why"]
+            in_words(page, skipped["why"])
         )
         expect(page.get_by_role("columnheader", name=why_not)).to_have_count(1)
     if told["warnings"]:

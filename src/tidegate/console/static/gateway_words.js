@@ -72,7 +72,19 @@ const REASONS = [
   [/^the probe failed: (?<why>.*)$/s, 'probeFailed'],
   [/^the upstream asked for it: (?<why>.*)$/s, 'askedFor'],
   [/^(?:of )?(?<count>\d+) failures? in a row, last: (?<why>.*)$/s, 'failures'],
+  [/^left alone because (?<why>.*)$/s, 'cooling'],
+  [/^another request probes it after a rest because (?<why>.*)$/s, 'othersProbe'],
+  [/^it came to rest, or another request began to probe it, meanwhile$/, 'meanwhile'],
+  [/^paused by the operator$/, 'pausedByOperator'],
+  [/^draining: it takes only what can go nowhere else$/, 'drains'],
+  [/^the request builds on what only group (?<group>.*) holds$/s, 'onlyGroup'],
+  [/^the request cannot be said there: (?<why>.*)$/s, 'unsayable'],
+  [/^(?<count>\d+) attempts had failed before its turn came$/, 'tooMany'],
+  [/^the same channel again, without what it refused \((?<what>.*)\)$/s, 'again'],
 ];
+
+const PLACE =
+  /^priority (?<priority>-?\d+), weight (?<weight>\d+)(?:, as the probe after a rest because (?<why>.*?))?(?:, preferred for group (?<group>.*?))?(?<own>, of the caller's protocol)?$/s;
 
 /** A fault of one setting: what is wrong and, where it is not known here, what mends it. */
 export function faultWords({ message, mend }) {
@@ -92,13 +104,24 @@ export function sentenceWords(text) {
   return fault ? faultWords({ message }) : text;
 }
 
-/** Why a channel is left alone. How long still is told beside it. */
+/** Why a channel is left alone or left out, or why it was tried. How long it rests still is told beside it. */
 export function reasonWords(why) {
+  const place = PLACE.exec(why)?.groups;
+  if (place) return placeWords(place);
   const known = found(REASONS, why);
   if (!known) return why;
   const values = { ...known.values, ...(known.values.why ? { why: reasonWords(known.values.why) } : {}) };
   if (values.count) values.count = Number(values.count);
   return words(strings)(known.key, values);
+}
+
+function placeWords({ priority, weight, why, group, own }) {
+  const t = words(strings);
+  const parts = [t('place', { priority, weight })];
+  if (why) parts.push(t('placeProbe', { why: reasonWords(why) }));
+  if (group) parts.push(t('placeGroup', { group }));
+  if (own) parts.push(t('placeOwn'));
+  return parts.join(t('placeJoin'));
 }
 
 /** Whether a message of a fault is known here. */

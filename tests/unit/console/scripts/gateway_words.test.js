@@ -36,3 +36,27 @@ test('a reason is told without the time that stands beside it, and reasons insid
   const probed = 'the next request may probe it; it was left alone because of 3 failures in a row, last: boom';
   assert.equal(plain(probed), '下一个请求将验证其是否恢复；此前因连续失败 3 次，最近一次：boom而冷却');
 });
+
+test('why a channel was tried or left out is told in the reader’s language, and in English as it came', () => {
+  const told = {
+    'priority -3, weight 2': '优先级 -3，权重 2',
+    'priority 0, weight 1, preferred for group a, b, of the caller’s protocol': '优先级 0，权重 1，优先选用分组 a, b，与调用方协议相同',
+    'priority 0, weight 1, as the probe after a rest because of 3 failures in a row, last: a, b': '优先级 0，权重 1，冷却后的探测，冷却原因：连续失败 3 次，最近一次：a, b',
+    'left alone because the probe failed: boom': '冷却原因：探测失败：boom',
+    'another request probes it after a rest because the upstream asked for it: boom': '另一个请求正在探测，冷却原因：上游要求：boom',
+    'it came to rest, or another request began to probe it, meanwhile': '其间它进入冷却，或已有另一个请求开始探测',
+    'paused by the operator': '已由操作者暂停',
+    'draining: it takes only what can go nowhere else': '排空中：只接收无法去往别处的请求',
+    'the request builds on what only group west holds': '请求所依赖的内容只在分组 west 中',
+    'the request cannot be said there: audio': '此渠道无法表达该请求：audio',
+    '2 attempts had failed before its turn came': '轮到它之前已失败 2 次',
+    'the same channel again, without what it refused (dropped:top_k)': '同一渠道再试一次，去掉它拒绝的部分（dropped:top_k）',
+  };
+  const plain = (text) => reasonWords(text.replaceAll('’', "'")).replace(/[\u2068\u2069]/g, '');
+  for (const [why, words] of Object.entries(told)) {
+    language.set('en');
+    assert.equal(plain(why), why.replace('the probe failed', 'the last try failed'));
+    language.set('zh');
+    assert.equal(plain(why), words);
+  }
+});

@@ -5,6 +5,7 @@ import { Icon } from '../components/icon.js';
 import { Table } from '../components/table.js';
 import { Name } from '../components/text.js';
 import { duration, exactMoney } from '../format.js';
+import { reasonWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
 import { link } from '../router.js';
@@ -66,7 +67,7 @@ function Kind({ value }) {
 function facts(t, attempt) {
   const fine = attempt.reason !== null && attempt.reason !== undefined;
   return [
-    ...(fine ? [['why', html`<bdi>${attempt.reason}</bdi>`]] : []),
+    ...(fine ? [['why', html`<bdi>${reasonWords(attempt.reason)}</bdi>`]] : []),
     ['upstreamModel', html`<${Name}>${attempt.upstream_model}<//>`],
     ...(fine
       ? [
@@ -103,7 +104,7 @@ export function Skipped({ rows }) {
   const columns = [
     { key: 'channel', title: t('channel'), lead: true, cell: (row) => html`<a href=${channelLink(row.channel)}><${Name}>${row.channel}<//></a>` },
     { key: 'upstream_model', title: t('upstreamModel'), cell: (row) => html`<${Name}>${row.upstream_model}<//>` },
-    { key: 'why', title: t('whyNot'), wide: true, cell: (row) => html`<bdi>${row.why}</bdi>` },
+    { key: 'why', title: t('whyNot'), wide: true, cell: (row) => html`<bdi>${reasonWords(row.why)}</bdi>` },
   ];
   return html`<${Section} title=${t('skipped')} hint=${t('skippedHint')}>
     <${Table} caption=${t('skipped')} columns=${columns} rows=${rows} rowKey=${(row) => `${row.channel} ${row.upstream_model}`} />
