@@ -18,6 +18,7 @@ COLUMNS = (
     "created_at",
     *DIMENSIONS,
     "outcome",
+    "status",
     "first_token_ms",
     "input_tokens",
     "cache_read_tokens",
@@ -35,6 +36,9 @@ LONGEST_NAME = 256
 """Letters of a model's name that are told apart: a caller may ask for anything."""
 
 _LOW = (1 << SHIFT) - 1
+
+_NO_SUCH_MODEL = 404
+"""The status of a request that was turned away since there is no such model, in every protocol."""
 
 Combination: TypeAlias = tuple[str | None, str | None, str | None, str | None, str, bool]
 """One value for each of DIMENSIONS."""
@@ -73,11 +77,11 @@ def tally(rows: Iterable[Sequence[Any]], seconds: int) -> Tally:
     found: Tally = {}
     length = seconds * MICROSECONDS
     for row in rows:
-        created_at, model, channel, key, account, protocol, stream, outcome, first, *tokens, cost, tried = row
-        if model is not None and len(model) > LONGEST_NAME:
-            model = model[:LONGEST_NAME]
+        created_at, model, channel, key, account, protocol, stream, outcome, *rest = row
+        status, first, *tokens, cost, tried = rest
+        named = _name_of(model, outcome, status)
         at = created_at // length * seconds
-        place = (at, (model, channel, key, account, protocol, bool(stream)))
+        place = (at, (named, channel, key, account, protocol, bool(stream)))
         sums = found.get(place)
         if sums is None:
             sums = found[place] = nothing()
@@ -91,11 +95,18 @@ def tally(rows: Iterable[Sequence[Any]], seconds: int) -> Tally:
         for attempt in _to_attempts(tried):
             there = sums
             if attempt.channel != channel:
-                elsewhere = (at, (model, attempt.channel, key, account, protocol, bool(stream)))
+                elsewhere = (at, (named, attempt.channel, key, account, protocol, bool(stream)))
                 there = found.setdefault(elsewhere, nothing())
             there[_ATTEMPTS] += 1
             there[_FAILED] += attempt.outcome == "failed"
     return found
+
+
+def _name_of(model: str | None, outcome: str, status: int) -> str | None:
+    """What a model counts as: callers can make up any name, and each that counts is kept for years."""
+    if model is None or (outcome == "rejected" and status == _NO_SUCH_MODEL):
+        return None
+    return model[:LONGEST_NAME]
 
 
 def difference(more: Tally, less: Tally) -> Tally:

@@ -50,6 +50,18 @@ def test_every_outcome_counts() -> None:
     assert [requests_in(sums) for sums in found.values()] == [len(OUTCOMES)]
 
 
+def test_models_that_callers_make_up_are_no_names() -> None:
+    made_up = [
+        record(1, model=f"m-{number}", channel=None, attempts=(), outcome="rejected", status=404)
+        for number in range(3)
+    ]
+    limited = record(1, model="sonnet", channel=None, attempts=(), outcome="rejected", status=429)
+    found = {
+        combination[0]: requests_in(sums) for (_, combination), sums in counted(*made_up, limited).items()
+    }
+    assert found == {None: 3, "sonnet": 1}
+
+
 def test_what_an_upstream_claims_does_not_overflow() -> None:
     sums = next(iter(counted(*[record(1, input_tokens=2**63 - 1, cost=2**62)] * 900).values()))
     assert max(sums) < 2**63
