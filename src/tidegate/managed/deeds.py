@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tidegate.admin.ports import Settings
+from tidegate.core.query_secrets import without_query_secrets
 from tidegate.managed.definitions import parsed
 from tidegate.routing.catalog import Duty
 from tidegate.storage.audit import SET, Deed
@@ -50,9 +51,13 @@ def _open(settings: Settings) -> dict[str, object]:
     return {key: SET if key in SEALED and value else value for key, value in settings.items()}
 
 
+def _told(key: str, value: object) -> object:
+    return without_query_secrets(value, SET) if key == "base_url" and isinstance(value, str) else value
+
+
 def _pairs(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, tuple[object, object]]:
     return {
-        key: (before.get(key), after.get(key))
+        key: (_told(key, before.get(key)), _told(key, after.get(key)))
         for key in {**before, **after}
         if before.get(key) != after.get(key)
     }

@@ -10,6 +10,7 @@ from tidegate.core.capability import Capabilities, Conversion, UnsupportedTools
 from tidegate.core.header_names import may_be_secret
 from tidegate.core.price import Price
 from tidegate.core.protocol import Protocol
+from tidegate.core.query_secrets import query_secrets
 from tidegate.core.secret import Secret
 from tidegate.routing.names import Lookup, covers, is_pattern, visible
 
@@ -71,9 +72,10 @@ class Channel(Struct, frozen=True, kw_only=True):
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """What of the channel nobody may be shown: its credential, and header values that may be one."""
+        """What of the channel nobody may be shown: its credential, and what may be one elsewhere."""
         values = (
-            value.rpartition(" ")[2] for name, value in self.headers.items() if may_be_secret(name, value)
+            *(value.rpartition(" ")[2] for name, value in self.headers.items() if may_be_secret(name, value)),
+            *query_secrets(self.base_url),
         )
         return tuple(secret for secret in (self.api_key, *map(Secret, values)) if secret)
 

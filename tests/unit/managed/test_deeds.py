@@ -22,6 +22,15 @@ def test_what_is_added_is_told_with_its_settings_but_for_secrets() -> None:
     assert not any(secret in str(deed) for secret in SECRETS)
 
 
+def test_a_credential_in_a_query_is_not_told() -> None:
+    old, new = (f"https://api.example.org?api-version=2&key={secret}" for secret in SECRETS)
+    told = "https://api.example.org?api-version=2&key=(set)"
+    assert created(Kind.CHANNELS, "c", {"base_url": old}).changes == {"base_url": (None, told)}
+    deed = changed(Kind.CHANNELS, "c", definition(base_url=old), definition(base_url=new), {"base_url": new})
+    assert deed is not None
+    assert deed.changes == {"base_url": (told, told)}
+
+
 def test_a_change_tells_what_is_different_now() -> None:
     before, after = definition(weight=1, priority=2), definition(weight=3, models=["a"])
     deed = changed(Kind.CHANNELS, "c", before, after, {"weight": 3, "api_key": "sk-new", "headers": None})
