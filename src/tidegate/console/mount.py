@@ -51,7 +51,8 @@ class Console:
         if request.method not in ("GET", "HEAD"):
             return _plain(405, f"{request.method} is not allowed here; use GET.\n", {"allow": "GET, HEAD"})
         if request.path == PATH:
-            query = f"?{request.query_string}" if request.query_string else ""
+            written = request.rel_url.raw_query_string  # undone it could hold what a header cannot
+            query = f"?{written}" if written else ""
             return _plain(308, "", {"location": f"{PATH}/{query}"})
         file = self._files.get(request.path.removeprefix(f"{PATH}/"), self._index)
         coding = file.best_for(request.headers.get("accept-encoding", ""))

@@ -100,6 +100,9 @@ async def test_other_methods_are_told_which_there_are(client: TestClient[Any, An
 async def test_the_folder_itself_is_a_step_away(client: TestClient[Any, Any]) -> None:
     status, _, headers = await get(client, "/console?lang=zh")
     assert (status, headers["location"]) == (308, "/console/?lang=zh")
+    status, _, headers = await get(client, "/console?a=%26&b=%0D%0Aset-cookie:c")
+    assert (status, headers["location"]) == (308, "/console/?a=%26&b=%0D%0Aset-cookie:c")
+    assert "set-cookie" not in headers
 
 
 def test_what_belongs_to_the_console() -> None:
