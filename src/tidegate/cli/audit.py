@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from msgspec.json import encode
 
 from tidegate.cli.configured import DEFAULT_CONFIG, ConfigOption, DatabaseOption, JsonOption, configured_for
 from tidegate.cli.desk import finished
@@ -47,6 +48,11 @@ def audit(
 def _changes(changes: object) -> str:
     pairs = changes.items() if isinstance(changes, dict) else ()
     return ", ".join(
-        f"{field}={after}" if before is None else f"{field}: {before} -> {after}"
+        f"{field}={_words(after)}" if before is None else f"{field}: {_words(before)} -> {_words(after)}"
         for field, (before, after) in pairs
     )
+
+
+def _words(value: object) -> str:
+    """As the configuration has it."""
+    return value if isinstance(value, str) else encode(value).decode()

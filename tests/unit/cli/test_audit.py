@@ -43,9 +43,10 @@ def test_the_list_can_be_narrowed(commands: Commands) -> None:
 
 
 def test_people_see_a_table(commands: Commands) -> None:
-    commands.good("keys", "create", "a\u202eb", "--rpm", "5")
-    shown = commands.good("audit")
+    commands.good("keys", "create", "a\u202eb", "--rpm", "5", "--models", "sonnet")
+    shown = "".join(commands.good("audit").split())
     assert "requests_per_minute=5" in shown
+    assert 'models=["sonnet"]' in shown
     assert "\u202e" not in shown
 
 
