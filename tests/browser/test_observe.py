@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -288,8 +289,7 @@ def test_names_from_outside_are_text_and_nothing_else(console: Open, scene: Scen
     page.locator(".requests tbody tr td").nth(4).click()
     expect(page.locator(".request")).to_contain_text(shown)
     expect(page.get_by_text("No channel was tried.")).to_be_visible()
-    page.goto(f"{scene.origin}/console/?range=15m")
-    page.get_by_role("link", name=shown, exact=True).click()
+    page.goto(f"{scene.origin}/console/?range=15m&model={quote(name)}")
     expect(page.locator(".chip")).to_contain_text(shown)
     page.goto(f"{scene.origin}/console/?range=15m&group_by=account")
     expect(page.get_by_role("link", name=MARKUP, exact=True)).to_be_visible()
