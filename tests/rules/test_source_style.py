@@ -145,3 +145,12 @@ def test_nothing_is_left_for_later(mark: str) -> None:
 def test_a_silenced_check_names_what_it_silences() -> None:
     bare = re.compile(r"#\s*(?:type:\s*ignore(?!\[)|noqa(?!:))")
     assert not [name(path) for path in PYTHON if bare.search(path.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_no_pattern_repeats_a_group_possessively(path: Path) -> None:
+    """Python before 3.11.5 (Debian 12: 3.11.2) matches them wrongly, gh-106052."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
+            text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+            assert not re.search(r"\)[*+?]\+|\(\?>", text), text

@@ -22,10 +22,10 @@ MAX_ELEMENTS = 100_000
 """The same for arrays whose elements are looked for."""
 
 _BOM = b"\xef\xbb\xbf"
-_MEMBER_START = re.compile(rb'[{,][ \t\n\r]*("(?:[^"\\]++|\\.)*+")[ \t\n\r]*:[ \t\n\r]*')
+_MEMBER_START = re.compile(rb'[{,][ \t\n\r]*("[^"\\]*+(?:\\.[^"\\]*+)*")[ \t\n\r]*:[ \t\n\r]*')
 _SPACE = re.compile(rb"[ \t\n\r]*")
 _WHOLE_CHARACTERS = re.compile(
-    rb"(?:[^\\]++|\\[^u]|\\u(?:[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[dD][0-7]|[^dD]))*+"
+    rb"(?:[^\\]++|\\[^u]|\\u(?:[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[dD][0-7]|[^dD]))*"
 )
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _BYTE_POSITION = re.compile(r"\(byte (\d+)\)")

@@ -9,7 +9,7 @@ _BOM = b"\xef\xbb\xbf"
 _LF, _CR, _COLON = 10, 13, 58
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_SILENCE = re.compile(rb"(?:(?::[^\n]*+\n)*+\n)++")
+_SILENCE = re.compile(rb"(?:(?::[^\n]*+\n)*\n)+")
 """Whole events of nothing but comments, and blank lines."""
 _SMALL = 4_096
 """Bytes of an unfinished event that may be copied to be read with what comes next."""

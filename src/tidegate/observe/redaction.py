@@ -30,8 +30,8 @@ _PATTERNS = re.compile(
 _NAMED = re.compile(
     r"""
     ((?<![A-Za-z0-9])(?:x-api-key|x-goog-api-key|api[_-]?key|(?:proxy-)?authorization|(?:set-)?cookie)
-      \\?["']? \s* [:=,] \s* (?:b?\\?["'])? (?:(?:basic|bearer)\s+)?+)
-    (?!\[redacted\])[^\s"'\\,;}\])]{4,}
+      \\?["']? \s* [:=,] \s* (?:b?\\?["'])? (?:(?:basic|bearer)\s+)?)
+    (?!(?:basic|bearer)\s)(?!\[redacted\])[^\s"'\\,;}\])]{4,}
     """,
     re.VERBOSE | re.IGNORECASE,
 )
