@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, insert, select
 
 from tidegate.storage.rows import to_microseconds
 from tidegate.storage.schema import audit as table
@@ -115,19 +115,6 @@ def read(
     if before is not None:
         query = query.where(table.c.number < before)
     return tuple(_noted(row) for row in connection.execute(query))
-
-
-def delete_noted(before: int, limit: int) -> Callable[[Connection], int]:
-    """Deletes the oldest rows from before `before` (microseconds), at most `limit`."""
-    oldest = (
-        select(table.c.number)
-        .where(table.c.at < before)
-        .order_by(table.c.at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    statement = delete(table).where(table.c.number.in_(oldest))
-    return lambda connection: connection.execute(statement).rowcount
 
 
 def _short(value: object) -> object:

@@ -6,10 +6,9 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
+from tidegate.storage import reading
 from tidegate.storage.audit import Author, Deed, Noted, Wanted, note, read
-from tidegate.storage.database import Database, DatabaseUnusable, reason
+from tidegate.storage.database import Database
 from tidegate.storage.writer import Writer
 
 log = logging.getLogger("tidegate.storage")
@@ -28,21 +27,15 @@ class AuditTrail:
 
     async def page(self, wanted: Wanted, *, limit: int, before: int | None) -> tuple[Noted, ...]:
         """As `read`; raises DatabaseUnusable while the database is away."""
+        query = partial(read, wanted=wanted, limit=limit, before=before)
         return await asyncio.get_running_loop().run_in_executor(
-            self._threads, partial(self._read, wanted, limit, before)
+            self._threads, reading.read, self._database, query, reading.no_database
         )
 
     def tell(self, author: Author, deed: Deed) -> None:
         """Add a row soon, and return at once. What cannot be written stands in the log of the process."""
         done = self._writer.do(partial(note, author=author, deed=deed))
         done.add_done_callback(partial(_tell_failure, author, deed))
-
-    def _read(self, wanted: Wanted, limit: int, before: int | None) -> tuple[Noted, ...]:
-        try:
-            with self._database.connect_reader() as connection:
-                return read(connection, wanted, limit=limit, before=before)
-        except SQLAlchemyError as error:
-            raise DatabaseUnusable(f"the database cannot be read: {reason(error)}") from error
 
 
 def _tell_failure(author: Author, deed: Deed, done: "Future[Any]") -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -13,6 +14,7 @@ from tidegate.storage.catalog import StoredCatalog, Task, read_all
 from tidegate.storage.catalog_version import read_version
 from tidegate.storage.database import Database, DatabaseUnusable, patiently, reason
 from tidegate.storage.migrate import bring_up_to_date, demand_current, found_revision
+from tidegate.storage.reading import no_database, read
 from tidegate.storage.writer import Writer
 
 T = TypeVar("T")
@@ -39,22 +41,17 @@ class CatalogStore:
         try:
             done: T = await asyncio.wrap_future(self._writer.do(task))
         except (SQLAlchemyError, DatabaseUnusable) as error:
-            raise _away(error, "the database cannot be written") from error
+            raise _away("the database cannot be written", reason(error)) from error
         return done
 
     async def _read(self, query: Callable[[Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._lookups, self._run, query)
-
-    def _run(self, query: Callable[[Connection], T]) -> T:
-        try:
-            with self._database.connect_reader() as connection:
-                return query(connection)
-        except SQLAlchemyError as error:
-            raise _away(error, "the database cannot be read") from error
+        return await asyncio.get_running_loop().run_in_executor(
+            self._lookups, read, self._database, query, partial(_away, "the database cannot be read")
+        )
 
 
-def _away(error: Exception, message: str) -> TidegateError:
-    return TidegateError(Failure(kind=Kind.INTERNAL, message=message, detail=reason(error)))
+def _away(message: str, why: str) -> TidegateError:
+    return TidegateError(Failure(kind=Kind.INTERNAL, message=message, detail=why))
 
 
 class CatalogFile:
@@ -104,8 +101,4 @@ class CatalogFile:
 
     def read(self, query: Callable[[Connection], T]) -> T:
         """What a query finds."""
-        try:
-            with self._database.connect_reader() as connection:
-                return query(connection)
-        except SQLAlchemyError as error:
-            raise DatabaseUnusable(f"the database cannot be read: {reason(error)}") from error
+        return read(self._database, query, no_database)

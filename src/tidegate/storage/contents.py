@@ -98,18 +98,5 @@ def delete_content(connection: Connection, identifier: str) -> bool:
     return connection.execute(delete(contents).where(contents.c.id == identifier)).rowcount > 0
 
 
-def delete_old_contents(before: int, limit: int) -> Callable[[Connection], int]:
-    """Deletes contents of before `before` (microseconds), at most `limit`."""
-    old = (
-        select(contents.c.id)
-        .where(contents.c.captured_at < before)
-        .order_by(contents.c.captured_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    statement = delete(contents).where(contents.c.id.in_(old))
-    return lambda connection: connection.execute(statement).rowcount
-
-
 def _text(compressed: bytes) -> str:
     return zlib.decompress(compressed).decode("utf-8", "replace")

@@ -7,13 +7,12 @@ from typing import NoReturn, TypeVar
 
 from msgspec import Struct
 from sqlalchemy import Connection, func, literal, select, union_all
-from sqlalchemy.exc import SQLAlchemyError
 
-from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.ledger.periods import DAY, Period, period_of
-from tidegate.storage.database import Database, reason
+from tidegate.storage.database import Database
 from tidegate.storage.figure_keeper import FigureKeeper
 from tidegate.storage.overview import Overview, Question, read_overview
+from tidegate.storage.reading import no_journal, read
 from tidegate.storage.rows import MICROSECONDS
 from tidegate.storage.schema import figure_buckets, figure_combinations, requests
 from tidegate.storage.sums import SUMS
@@ -85,15 +84,9 @@ class FiguresReader:
         return await self._read(lambda connection: read_keys(connection, names, now))
 
     async def _read(self, query: Callable[[Connection], _Answer]) -> _Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
-
-    def _run(self, query: Callable[[Connection], _Answer]) -> _Answer:
-        try:
-            with self._database.connect_reader() as connection:
-                return query(connection)
-        except SQLAlchemyError as error:
-            unread = Failure(kind=Kind.INTERNAL, message="the journal cannot be read", detail=reason(error))
-            raise TidegateError(unread) from error
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, read, self._database, query, no_journal
+        )
 
 
 def _failed(reading: "asyncio.Future[Overview]") -> bool:

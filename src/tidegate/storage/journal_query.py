@@ -9,12 +9,10 @@ from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, literal_column, select
-from sqlalchemy.exc import SQLAlchemyError
 
-from tidegate.core.failure import Failure, Kind, TidegateError
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage import rows
-from tidegate.storage.database import Database, DatabaseUnusable, off_index, reason
+from tidegate.storage.database import Database, DatabaseUnusable, off_index
 from tidegate.storage.pages import (
     EQUAL,
     REQUEST_ID_PREFIX,
@@ -26,6 +24,7 @@ from tidegate.storage.pages import (
     storable,
     write_cursor,
 )
+from tidegate.storage.reading import no_journal, read
 from tidegate.storage.schema import requests
 from tidegate.storage.whereabouts import guided_rows, in_time, needs_guide, newest_first
 
@@ -147,12 +146,6 @@ class JournalReader:
     async def _read(self, query: Callable[[Connection], _Answer]) -> _Answer:
         with suppress(TimeoutError, DatabaseUnusable):  # a database that cannot be written may still be read
             await asyncio.wait_for(self._settle(), self._patience)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
-
-    def _run(self, query: Callable[[Connection], _Answer]) -> _Answer:
-        try:
-            with self._database.connect_reader() as connection:
-                return query(connection)
-        except SQLAlchemyError as error:
-            unread = Failure(kind=Kind.INTERNAL, message="the journal cannot be read", detail=reason(error))
-            raise TidegateError(unread) from error
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, read, self._database, query, no_journal
+        )

@@ -24,6 +24,7 @@ from tidegate.ledger.refusals import (
 from tidegate.storage.audit import NOBODY, Author, Deed, Task, noted
 from tidegate.storage.booking import Booking
 from tidegate.storage.database import Database, DatabaseUnusable, patiently, reason
+from tidegate.storage.reading import no_database, read
 from tidegate.storage.rows import to_microseconds
 from tidegate.storage.schema import balances, postings
 from tidegate.storage.statements import Statements
@@ -192,14 +193,9 @@ class LedgerDesk:
         return done
 
     async def _read(self, task: Callable[[Connection], Answer]) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._look, task)
-
-    def _look(self, task: Callable[[Connection], Answer]) -> Answer:
-        try:
-            with self._database.connect_reader() as connection:
-                return task(connection)
-        except SQLAlchemyError as error:
-            raise DatabaseUnusable(f"the database cannot be read: {reason(error)}") from error
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, read, self._database, task, no_database
+        )
 
 
 class LedgerFile:

@@ -9,11 +9,10 @@ from sqlalchemy import Connection, delete, select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidegate.ledger.periods import period_of
-from tidegate.storage.audit import delete_noted
-from tidegate.storage.contents import delete_old_contents
 from tidegate.storage.database import DatabaseUnusable, reason
+from tidegate.storage.oldest import delete_oldest, oldest
 from tidegate.storage.rows import to_microseconds
-from tidegate.storage.schema import contents, owned_ids, requests, spending
+from tidegate.storage.schema import audit, contents, owned_ids, requests, spending
 from tidegate.storage.writer import Writer
 
 log = logging.getLogger("tidegate.storage")
@@ -75,9 +74,11 @@ class Purge:
         # One whose row was never written does not go with a row, so it goes by its own age.
         limits = [limit for limit in (self._contents(), self._retention) if limit > 0]
         if limits:
-            tasks.append(delete_old_contents(to_microseconds(now - min(limits)), self._step))
+            before = to_microseconds(now - min(limits))
+            tasks.append(delete_oldest(contents.c.id, contents.c.captured_at, before, self._step))
         if (kept := self._audit()) > 0:
-            tasks.append(delete_noted(to_microseconds(now - kept), self._step))
+            before = to_microseconds(now - kept)
+            tasks.append(delete_oldest(audit.c.number, audit.c.at, before, self._step))
         if self._retention > 0:
             tasks.append(delete_requests(to_microseconds(now - self._retention), self._step))
         for task in tasks:
@@ -104,14 +105,8 @@ def delete_requests(before: int, limit: int) -> Callable[[Connection], int]:
 
     What they said goes with them.
     """
-    oldest = (
-        select(requests.c.seq)
-        .where(requests.c.created_at < before)
-        .order_by(requests.c.created_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)  # on PostgreSQL: what another node deletes now is not waited for
-    )
-    statement = delete(requests).where(requests.c.seq.in_(oldest)).returning(requests.c.id)
+    old = oldest(requests.c.seq, requests.c.created_at, before, limit)
+    statement = delete(requests).where(requests.c.seq.in_(old)).returning(requests.c.id)
 
     def work(connection: Connection) -> int:
         gone = connection.execute(statement).scalars().all()
