@@ -9,11 +9,12 @@ from msgspec import Struct, structs
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.exchange.estimates import BYTES_A_TOKEN
-from tidegate.exchange.ports import ClientPipe, Intent, Limits
+from tidegate.exchange.ports import Books, ClientPipe, Intent, Limits
 from tidegate.exchange.request import Request
 from tidegate.exchange.snapshot import Snapshot
 from tidegate.exchange.story import NOTHING
 from tidegate.exchange.tab import Tab
+from tidegate.ledger.books import may_pass
 from tidegate.ledger.entries import Answer, Budget, Exhausted, Granted, Short, Unavailable
 from tidegate.ledger.holds import LEAST_OUTPUT, Bounds, affordable_output, worst
 from tidegate.ledger.money import usd
@@ -33,6 +34,9 @@ INLINE_BODY = 65_536
 
 LOOKS_AGAIN = (0.01, 0.05)
 """Seconds between looks for a free place: that a request has ended is told a moment after its last byte."""
+
+LOOKS_AGAIN_FOR_MONEY = (0.02, 0.08)
+"""The same for money that is held: another process books the end of a request up to 60 ms later."""
 
 
 class Need(Struct, frozen=True):
@@ -125,7 +129,18 @@ async def _hold(
         prepaid=account.prepaid,
         budgets=budgets_of(request.key, account),
     )
-    return _answered(await request.world.books.hold(intent), need, tab, request)
+    return _answered(await _booked(request.world.books, intent), need, tab, request)
+
+
+async def _booked(books: Books, intent: Intent) -> Answer:
+    """A caller that asks again as soon as it has its answer must find that hold freed, on any worker."""
+    answer = await books.hold(intent)
+    for pause in LOOKS_AGAIN_FOR_MONEY:
+        if not isinstance(answer, Short | Exhausted) or not may_pass(answer):
+            break
+        await asyncio.sleep(pause)
+        answer = await books.hold(intent)
+    return answer
 
 
 def _answered(answer: Answer, need: Need, tab: Tab, request: Request) -> Failure | None:
@@ -140,7 +155,7 @@ def _answered(answer: Answer, need: Need, tab: Tab, request: Request) -> Failure
                 tab.bounds = structs.replace(tab.bounds, output=lower)
                 request.preparer.limit_output(lower)
             return None
-        case Short(least, available):
+        case Short(needed=least, available=available):
             request.world.tally.refuse("balance", "account")
             return _not_covered(least, available)
         case Exhausted() as exhausted:

@@ -69,7 +69,7 @@ def grant(balance: Balance, amount: int, least: int, *, prepaid: bool) -> Grante
         return Granted(max(0, min(amount, MOST - balance.held)))
     available = balance.balance - balance.held
     there = max(available, 0)
-    return Granted(min(amount, there)) if there >= least else Short(least, available)
+    return Granted(min(amount, there)) if there >= least else Short(least, available, balance.held)
 
 
 def afford(use: Use, amount: int, least: int, now: float) -> Granted | Exhausted:
@@ -78,7 +78,13 @@ def afford(use: Use, amount: int, least: int, now: float) -> Granted | Exhausted
     there = max(left, 0)
     if there >= least:
         return Granted(min(amount, there))
-    return Exhausted(use.budget, least, left, period_of(now, use.budget.period).end - now)
+    ends = period_of(now, use.budget.period).end
+    return Exhausted(use.budget, least, left, use.held, retry_after=ends - now)
+
+
+def may_pass(refused: Short | Exhausted) -> bool:
+    """Whether it would be granted if nothing were held for other requests."""
+    return refused.available + refused.held >= refused.needed
 
 
 def chargeable(cost: int) -> int:

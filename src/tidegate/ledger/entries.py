@@ -44,10 +44,12 @@ class Granted(Struct, frozen=True):
 
 
 class Short(Struct, frozen=True):
-    """The balance does not cover the least that is needed; both in nano-USD."""
+    """The balance does not cover the least that is needed; all in nano-USD."""
 
     needed: int
     available: int
+    held: int
+    """What requests that have not ended hold of the balance, beside what is available."""
 
 
 class Exhausted(Struct, frozen=True):
@@ -56,6 +58,8 @@ class Exhausted(Struct, frozen=True):
     budget: Budget
     needed: int
     available: int
+    held: int
+    """What requests that have not ended hold of it, in nano-USD."""
     retry_after: float
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 from tidegate.exchange.ports import RequestRecord
-from tidegate.ledger.entries import Answer, Granted, Unavailable
+from tidegate.ledger.entries import Answer, Exhausted, Granted, Short, Unavailable
 from tidegate.storage.checkpoints import note
 from tidegate.storage.database import DatabaseUnusable, passes, reason
 from tidegate.storage.items import Entry, Job, Noted, Release, Row, Ticket
@@ -16,7 +16,7 @@ from tidegate.storage.news import News
 from tidegate.storage.probe import Probe
 from tidegate.storage.refuge import Refuge
 from tidegate.storage.scribe import Scribe
-from tidegate.storage.waiting import Waiting
+from tidegate.storage.waiting import Taken, Waiting
 
 log = logging.getLogger("tidegate.storage")
 
@@ -141,18 +141,19 @@ class Batches:
 
     def _write_some(self) -> None:
         """One batch: rows and holds in one transaction, then a job; checkpoints if nothing else is there."""
-        entries, job = self._waiting.take_entries()
-        tickets = self._waiting.take_holds()
-        if entries or tickets:
-            self._write(entries, tickets)
+        taken = self._waiting.take()
+        job = taken.job
+        if taken.entries or taken.holds:
+            self._write(taken)
         since = self._waiting.checkpoints_since()
-        idle = job is None and not entries and not tickets
+        idle = job is None and not taken.entries and not taken.holds
         if since is not None and not self.away and (idle or time.monotonic() - since > _CHECKPOINTS_WAIT):
             self._write_checkpoints()
         if job is not None:
             self._do(job)
 
-    def _write(self, entries: Sequence[Entry], tickets: Sequence[Ticket]) -> None:
+    def _write(self, taken: Taken) -> None:
+        entries, tickets = taken.entries, taken.holds
         wanted = [ticket.wanted for ticket in tickets]
         self.in_hand, self.asking = entries, tickets
         self.busy_since = began = time.monotonic()
@@ -173,7 +174,12 @@ class Batches:
             self.busy_since, self.in_hand, self.asking = None, (), ()
             if tickets:
                 self._not_before = time.monotonic() + self._pause
-            answer(zip(tickets, answers, strict=True))
+            answered = list(zip(tickets, answers, strict=True))
+            if taken.left:
+                refused = [ticket for ticket, said in answered if isinstance(said, Short | Exhausted)]
+                self._waiting.ask_again(refused)
+                answered = [one for one in answered if one[0] not in refused]
+            answer(answered)
 
     def _do(self, job: Job) -> None:
         if not job.done.set_running_or_notify_cancel():
@@ -211,10 +217,10 @@ class Batches:
         self.noting = ()
 
     def _write_holds_between(self) -> None:
-        entries, job = self._waiting.take_entries()
-        self._write(entries, self._waiting.take_holds())
-        if job is not None:
-            self._do(job)
+        taken = self._waiting.take()
+        self._write(taken)
+        if taken.job is not None:
+            self._do(taken.job)
 
     # While the database is away.
 

@@ -4,11 +4,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tidegate.exchange.ports import RequestRecord
 from tidegate.storage.items import Entry, Job, Ticket
 
 _LONGEST_BATCH = 512
+
+
+class Taken(NamedTuple):
+    """What makes one batch."""
+
+    entries: list[Entry]
+    job: Job | None
+    holds: list[Ticket]
+    left: bool
+    """Whether entries may wait still that came before these holds."""
 
 
 class Waiting:
@@ -58,14 +69,34 @@ class Waiting:
                     entries.append(entry)
         return entries, None
 
-    def take_holds(self) -> list[Ticket]:
-        """The holds that still wait. After the entries: a hold whose release is among them is not taken."""
+    def take(self) -> Taken:
+        """Entries, the job that follows them, and the holds that came before this was asked.
+
+        A caller whose request has ended asks for its next hold at once: the freed hold must be written with
+        it or before it. So what comes between the two looks waits, and a refusal is not final while entries
+        are left.
+        """
+        before = len(self.holds)
+        entries, job = self.take_entries()
+        left = job is not None or len(entries) == _LONGEST_BATCH
+        # After the entries: a hold whose release is among them is not taken.
+        return Taken(entries, job, self.take_holds(before), left)
+
+    def take_holds(self, most: int = _LONGEST_BATCH) -> list[Ticket]:
+        """The first holds that wait, without those that nobody wants any more."""
         tickets: list[Ticket] = []
-        while self.holds and len(tickets) < _LONGEST_BATCH:
-            ticket = self.holds.popleft()
+        for _ in range(min(most, _LONGEST_BATCH)):
+            try:
+                ticket = self.holds.popleft()
+            except IndexError:
+                break
             if not ticket.abandoned:
                 tickets.append(ticket)
         return tickets
+
+    def ask_again(self, tickets: Sequence[Ticket]) -> None:
+        """Put holds back in front of the others."""
+        self.holds.extendleft(reversed(tickets))
 
     def add_checkpoints(self, records: Sequence[RequestRecord]) -> None:
         """What open requests have used. Each look tells only of those that said something since the last."""

@@ -40,7 +40,7 @@ async def test_what_a_hold_does_not_cover_is_charged_all_the_same(storage: Stora
         ("settle", "held", "income", 100),
         ("settle", "available", "income", 1_200),
     ]
-    assert await storage.books.hold(intent(2, 1)) == Short(needed=1, available=-300)
+    assert await storage.books.hold(intent(2, 1)) == Short(needed=1, available=-300, held=0)
 
 
 async def test_a_request_that_costs_nothing_frees_its_hold(storage: Storage) -> None:
@@ -51,15 +51,32 @@ async def test_a_request_that_costs_nothing_frees_its_hold(storage: Storage) -> 
 
 async def test_a_hold_takes_what_is_there_if_that_is_enough(storage: Storage) -> None:
     assert await storage.books.hold(intent(1, 900)) == Granted(900)
-    assert await storage.books.hold(intent(2, 300, least=101)) == Short(needed=101, available=100)
+    assert await storage.books.hold(intent(2, 300, least=101)) == Short(needed=101, available=100, held=900)
     assert await storage.books.hold(intent(2, 300, least=100)) == Granted(100)
     assert await balance(storage) == (1_000, 1_000)
+
+
+async def test_who_asks_again_at_once_finds_the_hold_freed_behind_other_work(storage: Storage) -> None:
+    """A refusal waits for all that was put before the hold, a job too."""
+    gate = threading.Event()
+    writer = storage.journal._writer
+    first = writer.do(lambda _connection: gate.wait(5))
+    held = asyncio.create_task(storage.books.hold(intent(1, 900)))
+    await asyncio.sleep(0)
+    gate.set()
+    assert await held == Granted(900)
+    for number in range(1, 30):
+        job = writer.do(lambda _connection: None)
+        storage.journal.write(done(number, 0))
+        assert await storage.books.hold(intent(number + 1, 900)) == Granted(900)
+        assert job.done()
+    assert first.done()
 
 
 async def test_many_holds_at_once_never_overdraw(storage: Storage) -> None:
     answers = await asyncio.gather(*(storage.books.hold(intent(number, 30)) for number in range(100)))
     assert answers.count(Granted(30)) == 33
-    assert {answer for answer in answers if not isinstance(answer, Granted)} == {Short(30, 10)}
+    assert {answer for answer in answers if not isinstance(answer, Granted)} == {Short(30, 10, 990)}
     assert await balance(storage) == (1_000, 990)
 
 
@@ -124,7 +141,7 @@ async def test_a_budget_counts_what_is_spent_and_held(url: str, scope: str) -> N
     storage.journal.write(done(1, 20))
     await storage.books.hold(intent(2, 30))
     assert await storage.books.hold(intent(3, 50, budgets=(daily, monthly))) == Granted(50)
-    assert await storage.books.hold(intent(4, 50, budgets=(daily,))) == Exhausted(daily, 50, 0, 6_400.0)
+    assert await storage.books.hold(intent(4, 50, budgets=(daily,))) == Exhausted(daily, 50, 0, 80, 6_400.0)
     storage.journal.write(done(2, 0))
     assert await storage.books.hold(intent(5, 50, least=30, budgets=(daily,))) == Granted(30)
     now += 6_400.0  # another day: its budget is whole, but for nothing that began yesterday
@@ -132,7 +149,7 @@ async def test_a_budget_counts_what_is_spent_and_held(url: str, scope: str) -> N
     storage.journal.write(done(5, 30))
     assert await storage.books.hold(intent(6, 60, least=50, budgets=(daily, monthly))) == Granted(50)
     answer = await storage.books.hold(intent(7, 60, budgets=(daily, monthly)))
-    assert answer == Exhausted(daily, 60, 50, 86_400.0)
+    assert answer == Exhausted(daily, 60, 50, 50, 86_400.0)
     await storage.journal.flush()
     assert verify(storage._database) is None
     await storage.close()

@@ -53,19 +53,19 @@ def test_what_is_held_cannot_be_held_twice() -> None:
     books = prepaid(100)
     assert hold(books, "a", 60) == Granted(60)
     assert hold(books, "b", 60, 20) == Granted(40)
-    assert hold(books, "c", 60, 20) == Short(20, 0)
+    assert hold(books, "c", 60, 20) == Short(20, 0, 100)
     assert "c" not in books.open
 
 
 def test_a_refusal_by_the_balance_comes_before_the_budgets() -> None:
-    assert hold(Books(), "a", 60, 20, DAY) == Short(20, 0)
+    assert hold(Books(), "a", 60, 20, DAY) == Short(20, 0, 0)
 
 
 def test_the_smallest_room_of_all_budgets_counts() -> None:
     books = prepaid(100)
     assert hold(books, "a", 60, 20, DAY, MONTH) == Granted(50)
-    assert hold(books, "b", 60, 20, MONTH, DAY) == Exhausted(DAY, 20, 0, 43_200)
-    assert hold(books, "c", 60, 20, DAY, MONTH) == Exhausted(DAY, 20, 0, 43_200)
+    assert hold(books, "b", 60, 20, MONTH, DAY) == Exhausted(DAY, 20, 0, 50, 43_200)
+    assert hold(books, "c", 60, 20, DAY, MONTH) == Exhausted(DAY, 20, 0, 50, 43_200)
     books.settle("a", "acme", "laptop", 30, TOMORROW)
     assert hold(books, "b", 60, 20, DAY) == Granted(20)
 

@@ -88,13 +88,15 @@ class Books(RuleBasedStateMachine):
                 assert not intent.prepaid or amount <= there
                 assert intent.budgets or not intent.prepaid or amount == min(intent.amount, there)
                 self.held[intent.record.id] = (account, amount)
-            case Short(needed, there):
+            case Short(needed, there, held):
                 assert intent.prepaid
+                assert held == self.balance[account] - available
                 assert (needed, there) == (min(intent.least, intent.amount), available)
                 assert there < needed
-            case Exhausted(budget, needed, left):
+            case Exhausted(budget, needed, left, held):
                 assert budget in intent.budgets
                 assert left < needed
+                assert left + held <= budget.limit
             case other:
                 raise AssertionError(other)
 

@@ -136,7 +136,7 @@ async def test_where_the_books_can_hold_no_more_no_limit_is_set(limit: dict[str,
 
 async def test_what_is_not_covered_is_402_and_says_what_is_needed_and_there() -> None:
     played = scene()
-    played.books.answers.append(Short(1_234_000, 99))
+    played.books.answers.append(Short(1_234_000, 99, 0))
     await played.play(STREAM)
     assert played.upstream.calls == []
     assert (played.pipe.status, played.pipe.error["code"]) == (402, "insufficient_balance")
@@ -148,12 +148,52 @@ async def test_what_is_not_covered_is_402_and_says_what_is_needed_and_there() ->
 async def test_a_used_up_budget_is_429_with_the_time_to_its_end() -> None:
     played = scene(key=structs.replace(KEY, budget_per_day=5))
     budget = Budget("key:laptop", "day", 5)
-    played.books.answers.append(Exhausted(budget, 9, 2, 3600.5))
+    played.books.answers.append(Exhausted(budget, 9, 2, 0, 3600.5))
     await played.play(STREAM)
     assert played.books.intents[0].budgets == (budget,)
     assert (played.pipe.status, played.pipe.error["code"]) == (429, "rate_limit_exceeded")
     assert played.pipe.headers["retry-after"] == "3601"
     assert "budget of this key for the day" in played.pipe.error["message"]
+
+
+DAY = Budget("account:acme", "day", 9)
+HELD_UP = [Short(9, 1, 8), Exhausted(DAY, 9, -1, 10, 3600.5)]
+"""Refusals for what other requests hold."""
+
+
+@pytest.mark.parametrize("refused", HELD_UP)
+async def test_money_that_is_freed_a_moment_later_is_taken(
+    monkeypatch: pytest.MonkeyPatch, refused: Short | Exhausted
+) -> None:
+    monkeypatch.setattr(holding, "LOOKS_AGAIN_FOR_MONEY", (0.0, 0.0))
+    played = scene()
+    played.books.answers += [refused, refused]
+    await played.play(STREAM, says(HELLO, STOP, USAGE, DONE))
+    assert played.row.outcome == "completed"
+    assert len(played.books.intents) == 3
+
+
+@pytest.mark.parametrize("refused", HELD_UP)
+async def test_money_that_stays_held_is_refused(
+    monkeypatch: pytest.MonkeyPatch, refused: Short | Exhausted
+) -> None:
+    monkeypatch.setattr(holding, "LOOKS_AGAIN_FOR_MONEY", (0.0, 0.0))
+    played = scene()
+    played.books.answers += [refused] * 3
+    await played.play(STREAM)
+    assert played.row.outcome == "rejected"
+    assert len(played.books.intents) == 3
+
+
+@pytest.mark.parametrize(
+    "refused", [Short(9, 1, 7), Exhausted(Budget("account:acme", "day", 9), 9, -2, 10, 1)]
+)
+async def test_who_would_not_be_covered_even_then_is_refused_at_once(refused: Short | Exhausted) -> None:
+    played = scene()
+    played.books.answers.append(refused)
+    await played.play(STREAM)
+    assert played.row.outcome == "rejected"
+    assert len(played.books.intents) == 1
 
 
 async def test_books_that_cannot_be_asked_are_503_with_a_time_to_wait() -> None:

@@ -17,6 +17,7 @@ from tidegate.ledger.books import (
     decide,
     grant,
     hold_postings,
+    may_pass,
     refund,
     settlement_postings,
 )
@@ -34,9 +35,9 @@ DAY, MONTH = Budget("key:laptop", "day", 1000), Budget("account:acme", "month", 
         (100, 40, 60, 10, Granted(60)),
         (100, 40, 61, 10, Granted(60)),
         (100, 40, 500, 60, Granted(60)),
-        (100, 40, 500, 61, Short(61, 60)),
-        (0, 0, 1, 1, Short(1, 0)),
-        (-5, 0, 10, 1, Short(1, -5)),
+        (100, 40, 500, 61, Short(61, 60, 40)),
+        (0, 0, 1, 1, Short(1, 0, 0)),
+        (-5, 0, 10, 1, Short(1, -5, 0)),
         (-5, 0, 0, 0, Granted(0)),
         (-5, 0, 10, 0, Granted(0)),
         (0, 0, 0, 0, Granted(0)),
@@ -63,8 +64,8 @@ def test_holds_together_fit_a_database_column() -> None:
         (0, 0, 1000, 1, Granted(1000)),
         (300, 500, 1000, 1, Granted(200)),
         (300, 500, 1000, 200, Granted(200)),
-        (300, 500, 1000, 201, Exhausted(DAY, 201, 200, 43_200)),
-        (1200, 0, 10, 1, Exhausted(DAY, 1, -200, 43_200)),
+        (300, 500, 1000, 201, Exhausted(DAY, 201, 200, 500, 43_200)),
+        (1200, 0, 10, 1, Exhausted(DAY, 1, -200, 0, 43_200)),
         (1200, 0, 0, 0, Granted(0)),
     ],
 )
@@ -75,8 +76,8 @@ def test_a_budget_gives_what_is_left_of_it(
 
 
 def test_a_budget_of_a_month_comes_back_with_the_next_one() -> None:
-    assert afford(Use(MONTH, 1000, 0), 10, 1, NOON) == Exhausted(MONTH, 1, 0, 43_200)
-    assert afford(Use(MONTH, 1000, 0), 10, 1, NOON - 86_400) == Exhausted(MONTH, 1, 0, 129_600)
+    assert afford(Use(MONTH, 1000, 0), 10, 1, NOON) == Exhausted(MONTH, 1, 0, 0, 43_200)
+    assert afford(Use(MONTH, 1000, 0), 10, 1, NOON - 86_400) == Exhausted(MONTH, 1, 0, 0, 129_600)
 
 
 def wish(amount: int, least: int, *, prepaid: bool = True) -> Wish:
@@ -85,14 +86,14 @@ def wish(amount: int, least: int, *, prepaid: bool = True) -> Wish:
 
 def test_the_balance_answers_before_the_budgets() -> None:
     both = Balance("acme", 5, 0), [Use(DAY, 999, 0)]
-    assert decide(wish(10, 10), *both, NOON) == Short(10, 5)
-    assert decide(wish(10, 5), *both, NOON) == Exhausted(DAY, 5, 1, 43_200)
+    assert decide(wish(10, 10), *both, NOON) == Short(10, 5, 0)
+    assert decide(wish(10, 5), *both, NOON) == Exhausted(DAY, 5, 1, 0, 43_200)
     assert decide(wish(10, 1), *both, NOON) == Granted(1)
 
 
 def test_the_first_budget_that_refuses_is_told() -> None:
     uses = [Use(DAY, 900, 0), Use(MONTH, 995, 0), Use(DAY, 999, 0)]
-    assert decide(wish(50, 10), Balance("acme", 100, 0), uses, NOON) == Exhausted(MONTH, 10, 5, 43_200)
+    assert decide(wish(50, 10), Balance("acme", 100, 0), uses, NOON) == Exhausted(MONTH, 10, 5, 0, 43_200)
     assert decide(wish(50, 10, prepaid=False), Balance("acme", 0, 0), uses[:1], NOON) == Granted(50)
 
 
@@ -196,3 +197,11 @@ def test_a_payment_beyond_them_is_not(
     book: Callable[[Balance, int], Movement | Beyond], balance: int, amount: int
 ) -> None:
     assert book(Balance("acme", balance, 0), amount) == Beyond(amount, balance)
+
+
+@pytest.mark.parametrize(
+    ("available", "held", "passes"), [(5, 5, True), (5, 4, False), (-5, 15, True), (9, 0, False)]
+)
+def test_a_refusal_may_pass_when_what_is_held_would_cover_it(available: int, held: int, passes: bool) -> None:
+    assert may_pass(Short(10, available, held)) == passes
+    assert may_pass(Exhausted(DAY, 10, available, held, 1.0)) == passes
