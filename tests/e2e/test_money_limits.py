@@ -278,3 +278,22 @@ async def test_two_workers_count_together(start: Start, upstream: ScriptedUpstre
         gate.open()
     assert sorted(reply.status for reply in await asyncio.gather(*calls)) == [200] * 4 + [402] * 36
     await few.settled(4 * hold - 4 * HELLO)
+
+
+async def test_one_call_after_the_other_finds_its_money_on_either_worker(
+    start: Start, upstream: ScriptedUpstream, tmp_path: Path
+) -> None:
+    """What the last call held is free for the next one, though another process may book its end later."""
+    model, calls = "chat-a-in-turn", 40
+    request = CHAT.request(model, max_tokens=100)
+    hold = (len(json.dumps(request)) * Decimal(20) + 100 * Decimal(50)) / 1_000_000
+    config = config_with_prices(free_port(), str(tmp_path), upstream.base)
+    config["accounts"].append({"name": "few", "balance": f"{hold + calls * HELLO:.9f}"})
+    config["keys"].append({"name": "four", "key": "sk-tg-e2e-in-turn", "account": "few"})
+    stage = Stage(start(config, "--workers", "2"), upstream)
+    few = Purse(stage, "few", "sk-tg-e2e-in-turn")
+    upstream.always("chat-A", model, stream(CHAT.script(model).all))
+    for _ in range(calls):
+        reply = await few.call(CHAT, request)
+        assert reply.status == 200, reply.body
+    await few.settled(hold)
