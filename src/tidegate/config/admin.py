@@ -6,13 +6,13 @@ from tidegate.config import values
 from tidegate.config.names import name
 from tidegate.config.problems import shown
 from tidegate.config.settings import DAY, Admin
+from tidegate.config.short_secrets import warn_of_short
 from tidegate.config.table import Table
 from tidegate.config.values import Wrong
 from tidegate.core.secret import Secret
 
 _FIRST = "admin"
 """The operator whose token is `admin.token`."""
-_SHORT = 12
 _LEAST, _MOST = 60.0, 366 * DAY
 
 
@@ -69,6 +69,4 @@ def _check_operators(table: Table, read: Admin) -> None:
                 path, f"is also the token of {shown(owners[token])}", "give each operator their own"
             )
         owners.setdefault(token, operator)
-        if len(token.reveal()) < _SHORT:
-            message = f"is short enough to be guessed: it has fewer than {_SHORT} characters"
-            table.report.warning(path, message, "make one with `openssl rand -hex 32`")
+        warn_of_short(table.report, path, token)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tidegate.config import addresses, values
 from tidegate.config.settings import Database, Redis, Routing, Server, Streaming, UsageChunk
+from tidegate.config.short_secrets import warn_of_short
 from tidegate.config.table import Table
 from tidegate.config.values import Wrong
 
@@ -66,6 +67,8 @@ def server(table: Table) -> Server:
         secret=table.read("secret", values.secret, default.secret),
         metrics_listen=table.optional("metrics_listen", addresses.listen),
     )
+    if read.secret is not None:
+        warn_of_short(table.report, (*table.path, "secret"), read.secret)
     _both(table, "tls_cert", "tls_key")
     _both(table, "tls_key", "tls_cert")
     table.close()
