@@ -37,7 +37,7 @@ LONGEST_NAME = 256
 
 _LOW = (1 << SHIFT) - 1
 
-_NO_SUCH_MODEL = 404
+NO_SUCH_MODEL = 404
 """The status of a request that was turned away since there is no such model, in every protocol."""
 
 Combination: TypeAlias = tuple[str | None, str | None, str | None, str | None, str, bool]
@@ -104,7 +104,7 @@ def tally(rows: Iterable[Sequence[Any]], seconds: int) -> Tally:
 
 def _name_of(model: str | None, outcome: str, status: int) -> str | None:
     """What a model counts as: callers can make up any name, and each that counts is kept for years."""
-    if model is None or (outcome == "rejected" and status == _NO_SUCH_MODEL):
+    if model is None or (outcome == "rejected" and status == NO_SUCH_MODEL):
         return None
     return model[:LONGEST_NAME]
 

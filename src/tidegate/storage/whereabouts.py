@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
-from sqlalchemy import Connection, Select, or_, select, tuple_, union_all
+from sqlalchemy import Connection, Select, literal_column, or_, select, tuple_, union_all
 
 from tidegate.storage.buckets import oldest_bucket
 from tidegate.storage.pages import OUTCOMES, Filters, Position
@@ -12,7 +12,7 @@ from tidegate.storage.progress import FAR_BEHIND
 from tidegate.storage.rows import MICROSECONDS
 from tidegate.storage.schema import figure_buckets, figure_combinations, requests
 from tidegate.storage.spans import LEVELS, Level, Tile
-from tidegate.storage.tally import DIMENSIONS, LONGEST_NAME
+from tidegate.storage.tally import DIMENSIONS, LONGEST_NAME, NO_SUCH_MODEL
 from tidegate.storage.uncounted import known, newest_number, within
 
 _WITHOUT_INDEX = ("model", "channel", "protocol", "stream")
@@ -44,6 +44,9 @@ def guided_rows(
     # Said so that the numbers are looked up, and no index is walked through.
     uncounted = query.where(or_(requests.c.seq.in_(new), *map(within, progress.gaps)))
     found = list(connection.execute(in_time(uncounted, filters, place)))
+    if filters.model is not None:
+        nameless = newest_first(in_time(_nameless(query), filters, place)).limit(wanted)
+        found += connection.execute(nameless).all()
     walked = 0
     for tiles in _batches(_stretches(connection, filters, place)):
         parts = [_part(query, tile, filters, place) for tile in tiles]
@@ -54,6 +57,12 @@ def guided_rows(
             break
     rows = {row.id: row for row in found}
     return sorted(rows.values(), key=lambda row: (row.created_at, row.id), reverse=True)[:wanted]
+
+
+def _nameless(query: Select[Any]) -> Select[Any]:
+    """Those of the rows whose model the buckets do not name, since it did not exist: an index has their status."""
+    beside_200 = requests.c.status != literal_column("200")  # what the partial index says, or it is not used
+    return query.where(requests.c.status == NO_SUCH_MODEL, beside_200)
 
 
 def _batches(tiles: Iterator[Tile]) -> Iterator[list[Tile]]:

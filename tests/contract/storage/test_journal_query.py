@@ -10,6 +10,7 @@ from tests.unit.storage.records import record
 
 from tidegate.core.failure import TidegateError
 from tidegate.exchange.ports import RequestRecord
+from tidegate.storage.counting import count_new, write_counted
 from tidegate.storage.database import Database
 from tidegate.storage.items import REQUESTS
 from tidegate.storage.journal_query import (
@@ -112,18 +113,40 @@ async def test_a_cursor_outlives_its_row(database: Database, writer: Writer) -> 
     assert numbers(ask(database, before=cursor)) == [2, 1]
 
 
+async def test_made_up_models_are_found_once_they_are_counted_too(database: Database, writer: Writer) -> None:
+    """The buckets have no name for them."""
+    made_up = {"model": "ghost", "channel": None, "outcome": "rejected", "status": 404}
+    rows = [record(number, **made_up) for number in (6, 8, 9)]
+    await fill(writer, [*ROWS, *rows, record(7, model="ghost"), record(10, **{**made_up, "model": "elf"})])
+    with database.connect_reader() as connection:
+        counted = count_new(connection, rows[0].created_at)
+    with database.connect_writer() as connection, connection.begin():
+        assert write_counted(connection, counted, rows[0].created_at)
+    assert numbers(ask(database, Filters(model="ghost"))) == [9, 8, 7, 6]
+    assert numbers(ask(database, Filters(model="ghost", outcome="rejected", protocol="chat"))) == [9, 8, 6]
+    first = ask(database, Filters(model="ghost"), limit=2)
+    assert numbers(first) == [9, 8]
+    assert numbers(ask(database, Filters(model="ghost"), limit=2, before=first.next)) == [7, 6]
+    assert "requests_status" in plan(
+        database,
+        lambda connection: select_page(connection, Filters(model="ghost"), 50, None),
+        "requests.status =",
+    )
+
+
 @pytest.mark.parametrize("before", ["req_unknown", "req_", "nonsense", ""])
 async def test_an_unknown_position_is_told(database: Database, before: str) -> None:
     with pytest.raises(UnknownPosition):
         ask(database, before=before)
 
 
-def plan(database: Database, query: Callable[[Connection], object]) -> str:
-    """How the database runs the last statement of `query`."""
+def plan(database: Database, query: Callable[[Connection], object], words: str = "") -> str:
+    """How the database runs the last statement of `query` with these words in it."""
     ran: list[tuple[str, Any]] = []
 
     def note(_connection: object, _cursor: object, statement: str, values: Any, *_: object) -> None:
-        ran.append((statement, values))
+        if words in statement:
+            ran.append((statement, values))
 
     with database.engine.connect() as connection:
         event.listen(connection, "before_cursor_execute", note)
