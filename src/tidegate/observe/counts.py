@@ -1,7 +1,8 @@
 """What a process counts, by the labels of each figure, and what several processes' counts come to."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import add
 from typing import TypeAlias
 
 from tidegate.observe.figures import FIGURES, Figure, Kind
@@ -76,12 +77,12 @@ def counted(counts: Counts) -> Counts:
     return {name: cells for name, cells in counts.items() if _BY_NAME[name].kind in _COUNTED}
 
 
-def merged(all_counts: Iterable[Counts]) -> Counts:
+def merged(all_counts: Iterable[Counts], wanted: Sequence[Figure] = FIGURES) -> Counts:
     """What the counts of several processes come to, in the order of the page."""
-    found: Counts = {figure.name: {} for figure in FIGURES}
+    found: Counts = {figure.name: {} for figure in wanted}
     for counts in all_counts:
-        for name, cells in counts.items():
-            _merge(_BY_NAME[name].kind, found[name], cells)
+        for figure in wanted:
+            _merge(figure.kind, found[figure.name], counts.get(figure.name, {}))
     return {name: cells for name, cells in found.items() if cells}
 
 
@@ -93,7 +94,7 @@ def _merge(kind: Kind, into: dict[Labels, Cell], cells: Mapping[Labels, Cell]) -
             continue
         match kind:
             case Kind.COUNTER | Kind.HISTOGRAM | Kind.SUM:
-                into[labels] = [one + other for one, other in zip(there, cell, strict=True)]
+                into[labels] = list(map(add, there, cell))
             case Kind.LEAST:
                 into[labels] = min(there, cell)
             case Kind.MOST:

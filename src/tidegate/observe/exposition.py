@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import cache
 from itertools import accumulate
 
 from tidegate.observe.counts import Cell, Counts, Labels
@@ -80,12 +81,18 @@ def _number(figure: Figure, labels: Labels, cell: Cell) -> Iterator[str]:
 
 def _histogram(figure: Figure, labels: Labels, cell: Cell) -> Iterator[str]:
     pairs = _pairs(figure, labels)
-    before = f"{pairs}," if pairs else ""
+    begin = f"{figure.name}_bucket{{{pairs}," if pairs else f"{figure.name}_bucket{{"
     total: int | float = 0
-    for bound, total in zip((*map(str, figure.bounds), "+Inf"), accumulate(cell[1:]), strict=True):
-        yield f'{figure.name}_bucket{{{before}le="{bound}"}} {total}'
+    for bound, total in zip(_bounds(figure), accumulate(cell[1:]), strict=True):
+        yield f"{begin}{bound}{total}"
     yield f"{figure.name}_sum{_braces(pairs)} {_shown(cell[0], figure.unit)}"
     yield f"{figure.name}_count{_braces(pairs)} {total}"
+
+
+@cache
+def _bounds(figure: Figure) -> tuple[str, ...]:
+    """What stands between the other labels of a class and its number."""
+    return tuple(f'le="{bound}"}} ' for bound in (*map(str, figure.bounds), "+Inf"))
 
 
 def _pairs(figure: Figure, labels: Labels) -> str:

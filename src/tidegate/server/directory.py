@@ -59,7 +59,7 @@ class Directory:
         if path in ("/healthz", "/readyz"):
             return await self._health(path, told)
         if path == metrics_page.PATH and self._metrics is not None:
-            return self._metrics.answer(headers, told)
+            return await self._metrics.answer(headers, told)
         return self._models_answer(path, headers, request_id, told, extra)
 
     def _known(self, path: str) -> bool:

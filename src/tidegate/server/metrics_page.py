@@ -3,7 +3,8 @@
 import asyncio
 import hmac
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
 
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
@@ -13,23 +14,26 @@ from tidegate.exchange.ports import Headers
 from tidegate.observe.exposition import Format, negotiated
 
 PATH = "/metrics"
+Text: TypeAlias = Callable[[Format], Awaitable[str]]
+"""Writes the page."""
+
 _SERVER = ("server", "tidegate")
 
 
 class MetricsPage:
     """The page on the main port; with a token it is for those who know that."""
 
-    def __init__(self, text: Callable[[Format], str], token: Secret | None) -> None:
+    def __init__(self, text: Text, token: Secret | None) -> None:
         self._text = text
         self._token = None if token is None else token.reveal().encode("utf-8", "surrogateescape")
 
-    def answer(self, headers: Mapping[str, str], told: Headers) -> web.Response:
+    async def answer(self, headers: Mapping[str, str], told: Headers) -> web.Response:
         """One answer; `told` are headers that every answer carries."""
         if not self._allowed(headers):
             text = "send the admin token as `Authorization: Bearer TOKEN`\n"
             challenge = ("www-authenticate", 'Bearer realm="tidegate metrics"')
             return web.Response(status=401, text=text, headers=[*told, _SERVER, challenge])
-        return page(self._text, headers, told)
+        return await page(self._text, headers, told)
 
     def _allowed(self, headers: Mapping[str, str]) -> bool:
         if self._token is None:
@@ -40,7 +44,7 @@ class MetricsPage:
         return known and scheme.lower() == "bearer"
 
 
-def page(text: Callable[[Format], str], asked: Mapping[str, str], told: Headers) -> web.Response:
+async def page(text: Text, asked: Mapping[str, str], told: Headers) -> web.Response:
     """The figures as an answer, in the format that is asked for."""
     form = negotiated(asked.get("accept", ""))
     headers = [
@@ -50,13 +54,13 @@ def page(text: Callable[[Format], str], asked: Mapping[str, str], told: Headers)
         ("vary", "accept"),
         ("content-type", form.value),
     ]
-    return web.Response(body=text(form).encode("utf-8", "replace"), headers=headers)
+    return web.Response(body=(await text(form)).encode("utf-8", "replace"), headers=headers)
 
 
 class MetricsListener:
     """A port that has this page and nothing else; whoever reaches it may read."""
 
-    def __init__(self, text: Callable[[Format], str]) -> None:
+    def __init__(self, text: Text) -> None:
         self._text = text
         self._server = web.Server(self._answer, access_log=None)
         self._listening: asyncio.Server | None = None
@@ -76,4 +80,4 @@ class MetricsListener:
             return web.Response(status=404, text=f"there is only {PATH} here\n", headers=[_SERVER])
         if request.method not in ("GET", "HEAD"):
             return web.Response(status=405, headers=[_SERVER, ("allow", "GET, HEAD")])
-        return page(self._text, request.headers, [])
+        return await page(self._text, request.headers, [])

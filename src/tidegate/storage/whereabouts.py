@@ -60,7 +60,7 @@ def guided_rows(
 
 
 def _nameless(query: Select[Any]) -> Select[Any]:
-    """Those of the rows whose model the buckets do not name, since it did not exist: an index has their status."""
+    """Those of models that did not exist, which the buckets do not name: an index has their status."""
     beside_200 = requests.c.status != literal_column("200")  # what the partial index says, or it is not used
     return query.where(requests.c.status == NO_SUCH_MODEL, beside_200)
 

@@ -6,7 +6,7 @@ import os
 import socket
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from tidegate.managed.desk import Desk
 from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Vault
 from tidegate.observe.counts import Counts, value_of
-from tidegate.observe.figures import SPOOL
+from tidegate.observe.figures import SPOOL, Figure
 from tidegate.observe.logs import log_attempt, log_request, register_secret
 from tidegate.observe.tokens import BpeTokenizer
 from tidegate.routing.breaker import Health
@@ -174,9 +174,9 @@ class Gateway:
         self._measures.traffic.ended(record, kind)
         log_request(record)
 
-    def figures(self) -> Counts:
-        """What all workers count together."""
-        return self._measures.together()
+    def figures(self, wanted: Sequence[Figure]) -> Counts:
+        """What all workers count together of these figures."""
+        return self._measures.together(wanted)
 
     def _facts(self) -> dict[str, object]:
         """What /readyz tells though requests are served all the same."""
@@ -184,7 +184,7 @@ class Gateway:
         redis = self.sharing.redis_up()
         if redis is not None:
             facts["redis"] = "ok" if redis else "away"
-        if waiting := int(value_of(self.figures(), SPOOL) or 0):
+        if waiting := int(value_of(self.figures((SPOOL,)), SPOOL) or 0):
             facts["spool"] = waiting
         if self._storage.config_differs:
             facts["config"] = "differs from another node"

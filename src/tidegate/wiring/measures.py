@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
@@ -11,6 +11,7 @@ from tidegate.observe import figures
 from tidegate.observe.board import CountsBoard
 from tidegate.observe.counts import Cell, Counts, Labels, Series, merged
 from tidegate.observe.exposition import Format, render
+from tidegate.observe.figures import FIGURES, Figure
 from tidegate.observe.process import ProcessReading, read_process
 from tidegate.observe.traffic import ModelLabels, Traffic
 from tidegate.routing.catalog import Catalog
@@ -49,14 +50,18 @@ class Measures:
         self._earlier = {name: cells for name, cells in self._earlier.items() if name not in own}
         self._posting = asyncio.create_task(self._run())
 
-    def together(self) -> Counts:
+    def together(self, wanted: Sequence[Figure] = FIGURES) -> Counts:
         """The counts of all workers, this one's as of now."""
         self._post()
-        return merged(self._board.all())
+        return merged(self._board.all(), wanted)
 
-    def page(self, form: Format) -> str:
-        """The same for Prometheus."""
-        return render(self.together(), form)
+    async def page(self, form: Format) -> str:
+        """The same for Prometheus. A hundred models take longer to write than a stream should wait."""
+        self._post()
+        return await asyncio.to_thread(self._written, form)
+
+    def _written(self, form: Format) -> str:
+        return render(merged(self._board.all()), form)
 
     async def close(self) -> None:
         """This process has nothing open any more."""

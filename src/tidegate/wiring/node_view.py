@@ -1,28 +1,31 @@
 """Tells how this node and its channels stand."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tidegate import __version__
 from tidegate.admin.ports import ChannelHealth, ModelHealth, NodeHealth
 from tidegate.managed.live import LiveCatalog
 from tidegate.observe import figures
 from tidegate.observe.counts import Counts, by_label, value_of
+from tidegate.observe.figures import Figure
 from tidegate.routing.breaker import Cooling, Health, MayProbe, Probed, Ready, Standing
 from tidegate.routing.catalog import Channel, Duty
 from tidegate.routing.names import is_pattern
 from tidegate.wiring.sharing import SharedMemory, Sharing
 
+_SHOWN = (figures.DATABASE_UP, figures.SPOOL, figures.OPEN_REQUESTS, figures.CHANNEL_OPEN)
+
 
 class NodeView:
-    """Implements `HealthReader`. `counts` gives what all workers count."""
+    """Implements `HealthReader`. `counts` gives what all workers count of some figures."""
 
     def __init__(
         self,
         catalog: LiveCatalog,
         sharing: Sharing,
         memory: SharedMemory,
-        counts: Callable[[], Counts],
+        counts: Callable[[Sequence[Figure]], Counts],
     ) -> None:
         self._counts = counts
         self._catalog = catalog
@@ -31,7 +34,7 @@ class NodeView:
 
     def health(self) -> NodeHealth:
         """As of now."""
-        counts, redis = self._counts(), self._sharing.redis_up()
+        counts, redis = self._counts(_SHOWN), self._sharing.redis_up()
         return NodeHealth(
             version=__version__,
             started_at=self._memory.made_at,

@@ -13,6 +13,7 @@ from tests.unit.exchange.scene import SECRET, Scene, turns
 
 from tidegate.core.protocol import Protocol
 from tidegate.core.secret import Secret
+from tidegate.observe.exposition import Format
 from tidegate.routing.catalog import Key
 from tidegate.server.connection import ConnectionFactory
 from tidegate.server.directory import Directory
@@ -85,11 +86,16 @@ class Client:
         return await asyncio.wait_for(work, 5)
 
 
+async def written(form: Format) -> str:
+    """A page of metrics."""
+    return f"up 1 {form.name}\n"
+
+
 class Served:
     """A running data plane."""
 
     def __init__(self, scene: Scene, rules: Rules, token: Secret | None, *, hidden: bool) -> None:
-        page = MetricsPage(lambda form: f"up 1 {form.name}\n", token)
+        page = MetricsPage(written, token)
         self.scene = scene
         self.ready = True
         self.facts: dict[str, object] = {}

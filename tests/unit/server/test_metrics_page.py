@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from tests.unit.exchange.scene import Scene
-from tests.unit.server.served import served
+from tests.unit.server.served import served, written
 
 from tidegate.core.secret import Secret
 from tidegate.server.metrics_page import MetricsListener
@@ -64,7 +64,7 @@ async def test_it_is_only_read() -> None:
 
 @asynccontextmanager
 async def listening() -> AsyncIterator[int]:
-    listener = MetricsListener(lambda form: f"up 1 {form.name}\n")
+    listener = MetricsListener(written)
     sock = bind("127.0.0.1", 0)
     await listener.listen(sock)
     try:
@@ -90,4 +90,4 @@ async def test_its_own_port_has_nothing_else() -> None:
 
 
 async def test_a_listener_that_never_listened_can_be_closed() -> None:
-    await MetricsListener(lambda _: "").close()
+    await MetricsListener(written).close()

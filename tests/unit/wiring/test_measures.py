@@ -1,5 +1,7 @@
 import asyncio
+import threading
 
+import pytest
 from msgspec.structs import replace
 from tests.unit.routing.channels import channel
 from tests.unit.storage.records import RECORD
@@ -10,6 +12,7 @@ from tidegate.observe.counts import Counts, value_of
 from tidegate.observe.exposition import Format
 from tidegate.observe.process import ProcessReading
 from tidegate.routing.catalog import Catalog
+from tidegate.wiring import measures as measures_module
 from tidegate.wiring.measures import Measures
 
 CATALOG = Catalog([channel("main", "sonnet")])
@@ -33,10 +36,36 @@ async def test_each_shows_what_all_have() -> None:
     here.traffic.ended(RECORD, None)
     assert value_of(here.together(), figures.OPEN_REQUESTS) == 3
     assert here.together()[figures.REQUESTS.name] == {SERVED: [2]}
-    assert "\ntidegate_open_requests 3\n" in here.page(Format.TEXT)
+    assert "\ntidegate_open_requests 3\n" in await here.page(Format.TEXT)
     await there.close()
     assert value_of(here.together(), figures.OPEN_REQUESTS) == 1
     assert here.together()[figures.REQUESTS.name] == {SERVED: [2]}
+    await here.close()
+
+
+async def test_a_page_is_written_while_streams_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, goes_on, waited = threading.Event(), threading.Event(), []
+
+    def long(*_: object) -> str:
+        begun.set()
+        waited.append(goes_on.wait(10))
+        return "written"
+
+    monkeypatch.setattr(measures_module, "render", long)
+    here = measures(CountsBoard(1), 0)
+    page = asyncio.create_task(here.page(Format.TEXT))
+    async with asyncio.timeout(60):
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        goes_on.set()
+        assert (await page, waited) == ("written", [True])
+    await here.close()
+
+
+async def test_who_needs_few_figures_is_told_those() -> None:
+    here = measures(CountsBoard(1), 0, open_=2)
+    here.traffic.ended(RECORD, None)
+    assert here.together((figures.OPEN_REQUESTS,)) == {figures.OPEN_REQUESTS.name: {(): [2]}}
     await here.close()
 
 
