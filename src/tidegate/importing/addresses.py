@@ -1,6 +1,7 @@
 """Finds out where a deployment is reached, and with what credential."""
 
-from urllib.parse import quote, urlsplit
+import re
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from msgspec import Struct
 
@@ -10,6 +11,8 @@ from tidegate.importing.notes import ENVIRON, Notes
 from tidegate.importing.providers import ANTHROPIC, AZURE, Provider
 
 _NO_KEYS = frozenset({"", "none", "null", "empty", "dummy", "no-key", "not-needed", "na", "n/a"})
+_AZURE_PATH = re.compile(r"/openai(?:/(?:v1|responses|deployments(?:/(?P<deployment>[^/]+))?)(?:/.*)?)?/*")
+"""What Azure's own paths begin with, at the end of an address that may have a path before it."""
 
 
 class Address(Struct, frozen=True, kw_only=True):
@@ -67,32 +70,54 @@ def _azure(
     """A deployment has a URL of its own, with the version as a query; the key is in a header."""
     key = params.text("api_key") or f"{ENVIRON}{AZURE.key}"
     headers = (("api-key", notes.secret(key, params.at("api_key"), ("azure", upstream, "key"))),)
-    if told is None:
-        told = f"{ENVIRON}AZURE_API_BASE"
-    path = f"/openai/deployments/{quote(upstream, safe='')}"
-    query = "" if version is None else f"?api-version={quote(version, safe='')}"
+    told = told or f"{ENVIRON}AZURE_API_BASE"
+    base, deployment = told, upstream
+    if not told.startswith(ENVIRON):
+        whole = _azure_parts(told)
+        checked = _checked(whole[0], params, notes)
+        if checked is None:
+            return None
+        base, deployment, version = checked, whole[1] or upstream, version or whole[2]
+    path, query = f"/openai/deployments/{quote(deployment, safe='')}", ""
     if version is None or version.startswith(ENVIRON) or protocol is Protocol.RESPONSES:
-        path, query = "/openai/v1", ""
+        path = "/openai/v1"
         notes.change(params.path, "is called at Azure's /openai/v1, which needs no api_version")
-    if told.startswith(ENVIRON):
-        name = told.removeprefix(ENVIRON)
-        holds = f"{name} with {path}{query} at its end"
-        place = notes.derived(f"{told} {path}{query}", (name, upstream), holds)
-        return Address(provider="azure", protocol=protocol, base_url=place, api_key="", headers=headers)
-    base = _checked(told, params, notes)
-    if base is None:
-        return None
-    base = base.partition("/openai")[0]
-    return Address(
-        provider="azure", protocol=protocol, base_url=f"{base}{path}{query}", api_key="", headers=headers
-    )
+    else:
+        query = f"?api-version={quote(version, safe='')}"
+    place = f"{base}{path}{query}"
+    if base.startswith(ENVIRON):
+        name = base.removeprefix(ENVIRON)
+        place = notes.derived(
+            f"{told} {path}{query}", (name, upstream), f"{name} with {path}{query} at its end"
+        )
+    return Address(provider="azure", protocol=protocol, base_url=place, api_key="", headers=headers)
+
+
+def _azure_parts(told: str) -> tuple[str, str | None, str | None]:
+    """An address without Azure's own path, and the deployment and the version that it names."""
+    try:
+        parts = urlsplit(told)
+    except ValueError:
+        return told, None, None
+    query = dict(parse_qsl(parts.query))
+    version = query.pop("api-version", None)
+    before, openai, _ = parts.path.partition("/openai")
+    own = _AZURE_PATH.fullmatch(parts.path, len(before)) if openai else None
+    kept = parts._replace(path=before if own else parts.path, query="" if not query else parts.query)
+    named = own["deployment"] if own else None
+    return kept.geturl(), named and unquote(named), version
 
 
 def _key(provider: Provider, params: Members, notes: Notes, *, implied: bool) -> str:
     """`implied`: where no key is told the provider's usual variable is read."""
     told = params.text("api_key")
     if told is None:
-        if provider.key is None or not implied:
+        if provider.key is None:
+            return ""
+        if not implied:
+            notes.change(
+                params.at("api_key"), f"is not told, so none is sent; LiteLLM would send {provider.key}"
+            )
             return ""
         return notes.variable(provider.key, f"the key of {provider.name}, which LiteLLM reads by itself")
     if told.lower() in _NO_KEYS:

@@ -16,6 +16,7 @@ Table: TypeAlias = dict[str, Plain]
 _MOST_WEIGHT = 1_000_000
 _FRACTIONS = 1000
 _SHOWN = 60
+_FEW = 5
 
 
 class _Place(Struct, frozen=True):
@@ -159,7 +160,19 @@ def model_tables(deployments: Iterable[Deployment], notes: Notes) -> list[Table]
             _differing(public, "cost", [price.settings() for price in prices], group, notes)
         if len(table) > 1:
             tables.append(table)
+    priced = {table["name"] for table in tables if "price" in table}
+    _free([public for public in groups if public not in priced], notes)
     return tables
+
+
+def _free(models: list[str], notes: Notes) -> None:
+    """LiteLLM knows prices that no config tells."""
+    if models:
+        shown = ", ".join(repr(name[:_SHOWN]) for name in models[:_FEW])
+        more = f" and {len(models) - _FEW} more" if len(models) > _FEW else ""
+        notes.leave(
+            "(LiteLLM's own list of prices)", f"{shown}{more} cost nothing until [[models]] has a price"
+        )
 
 
 def _differing(public: str, what: str, told: list[object], group: list[Deployment], notes: Notes) -> None:

@@ -13,11 +13,15 @@ from tidegate.importing.addresses import Address, address_of
 from tidegate.importing.members import Members
 from tidegate.importing.notes import ENVIRON, Notes
 from tidegate.importing.prices import Pricing, pricing
-from tidegate.importing.providers import ELSEWHERE, PROVIDERS, Provider
+from tidegate.importing.providers import AZURE, ELSEWHERE, PROVIDERS, Provider
 from tidegate.importing.yaml_text import Value
 
 _OF_THE_CONNECTION = FRAMING | {"content-type"}
 _LAST_ORDER = 900
+_AZURE_FAMILIES = ("o_series/", "gpt5_series/")
+"""What LiteLLM has before the name of an Azure deployment to tell the model's family."""
+_OF_OPENAI = re.compile(r"(gpt|chatgpt|codex|computer-use|ft:|o\d|omni|text-|dall-e|tts|whisper|sora)")
+"""How names begin that need no provider before them."""
 _HARMLESS = frozenset(
     {"anthropic-beta", "anthropic-version", "openai-beta", "http-referer", "x-title", "user-agent"}
 )
@@ -74,12 +78,10 @@ def _deployment(entry: Members, credentials: dict[str, dict[str, Value]], notes:
         notes.leave(entry.path, "should have model_name and litellm_params")
         info.close(reasons.MODEL_INFO)
         return None
-    name = told.get("litellm_credential_name")
-    if isinstance(name, str) and name in credentials:
-        told = {
-            **credentials[name],
-            **{key: one for key, one in told.items() if key != "litellm_credential_name"},
-        }
+    named = told.get("litellm_credential_name")
+    if isinstance(named, str) and named in credentials:
+        told = {**credentials[named], **told}
+        told.pop("litellm_credential_name")
     params = Members(told, entry.at("litellm_params"), notes)
     deployment = _read(entry.path, public, params, info, notes)
     if deployment is None:  # one reason is enough
@@ -106,11 +108,13 @@ def _read(path: str, public: str, params: Members, info: Members, notes: Notes) 
     protocol = (
         Protocol.RESPONSES if speaks_responses and provider.protocol is Protocol.CHAT else provider.protocol
     )
-    upstream = upstream.removeprefix("responses/")
+    upstream = _bare(upstream, provider)
     address = address_of(provider, protocol, upstream, params, notes)
     if address is None:
         return None
     stream, whole = params.number("stream_timeout"), params.number("timeout")
+    if whole:
+        notes.change(params.at("timeout"), reasons.SILENCE)
     return Deployment(
         path=path,
         public=public,
@@ -126,6 +130,13 @@ def _read(path: str, public: str, params: Members, info: Members, notes: Notes) 
     )
 
 
+def _bare(upstream: str, provider: Provider) -> str:
+    """The upstream's name without what LiteLLM writes before it to tell the route or the family."""
+    for prefix in ("responses/", *(_AZURE_FAMILIES if provider is AZURE else ())):
+        upstream = upstream.removeprefix(prefix)
+    return upstream
+
+
 def _asked(params: Members, notes: Notes) -> tuple[Provider, str] | None:
     """The provider and its own name of the model."""
     model, told = params.text("model"), params.text("custom_llm_provider")
@@ -135,22 +146,32 @@ def _asked(params: Members, notes: Notes) -> tuple[Provider, str] | None:
     if model == "*" and told is None:
         notes.leave(params.path, "stands for every model of every provider: list those that you use")
         return None
-    first, slash, rest = model.partition("/")
-    if told is not None:
-        name, upstream = told, rest if first == told else model
-    elif slash and (first in PROVIDERS or first in ELSEWHERE):
-        name, upstream = first, rest
-    elif slash:
-        notes.leave(params.path, f"the provider {_word(first)} is not known here: use openai/ with api_base")
+    if model.startswith(ENVIRON):
+        notes.leave(
+            params.at("model"), "is read from the environment, which no model is here: write its name"
+        )
         return None
-    else:
-        name, upstream = ("anthropic" if model.startswith("claude") else "openai"), model
+    name, upstream = _provider_and_name(model, told, addressed="api_base" in params or "base_url" in params)
+    if name is None:
+        notes.leave(params.at("model"), "names no provider, and is none of OpenAI's: write it before a slash")
+        return None
     provider = PROVIDERS.get(name)
     if provider is None:
         why = ELSEWHERE.get(name, "is not known here: use openai/ with api_base")
         notes.leave(params.path, f"the provider {_word(name)} {why}")
-        return None
-    return provider, upstream
+    return provider and (provider, upstream)
+
+
+def _provider_and_name(model: str, told: str | None, *, addressed: bool) -> tuple[str | None, str]:
+    """`addressed`: it is told where the model is, which without a provider is one that speaks like OpenAI."""
+    first, slash, rest = model.partition("/")
+    if told is not None:
+        return told, rest if first == told else model
+    if slash:
+        return first, rest
+    if model.startswith("claude"):
+        return "anthropic", model
+    return "openai" if addressed or _OF_OPENAI.match(model) else None, model
 
 
 def _pattern(public: str, upstream: str) -> str | None:

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
+from tidegate.importing import reasons
 from tidegate.importing.deployments import Deployment
 from tidegate.importing.members import Members
 from tidegate.importing.notes import Notes
 from tidegate.importing.yaml_text import Value
 
+_FOR_ALL = "default_fallbacks"
 _BELOW_NAMES = 10_000
 _STEP = 1000
 """Between the priorities of a model's own deployments and of each fallback."""
@@ -53,6 +55,10 @@ def with_aliases(deployments: list[Deployment], router: Members, notes: Notes) -
         named = [one for one in deployments if one.public == value]
         if not named:
             notes.leave(aliases.at(alias), "names no model that could be carried")
+            continue
+        if alias != value and any(one.public == alias for one in found):
+            notes.change(aliases.at(alias), "goes before the model of the same name, which is left out")
+            found = [one for one in found if one.public != alias]
         found += [structs.replace(one, public=alias) for one in named if not one.public.endswith("*")]
     return found
 
@@ -65,13 +71,16 @@ def with_fallbacks(
     seen: set[str] = set()
     for path, public, models in _chains(deployments, sources, notes):
         if public in seen:
+            if not path.endswith(_FOR_ALL):
+                notes.leave(path, f"{public[:60]!r} has a list of fallbacks already: the first counts")
             continue
         seen.add(public)
+        whose = "a model" if path.endswith(_FOR_ALL) else repr(public[:60])
         lowest = min(one.priority for one in deployments if one.public == public)
         for place, model in enumerate(models, 1):
             named = [one for one in deployments if one.public == model]
             if not named or model == public:
-                notes.leave(path, f"the fallback number {place} of {public[:60]!r} could not be carried")
+                notes.leave(path, f"the fallback number {place} of {whose} could not be carried")
                 continue
             below = lowest - place * _STEP - max(one.priority for one in named)
             found += [
@@ -85,7 +94,7 @@ def with_fallbacks(
                 )
                 for one in named
             ]
-            notes.change(path, f"calls of {public[:60]!r} cost what that model costs, whoever serves them")
+            notes.change(path, f"calls of {whose} cost what that model costs, whoever serves them")
     return found
 
 
@@ -95,7 +104,7 @@ def _chains(
     """Each model with its fallbacks; those of one model before those of all."""
     served = list(dict.fromkeys(one.public for one in deployments if not one.public.endswith("*")))
     general: list[tuple[str, list[str]]] = []
-    for path, public, models in _told(sources):
+    for path, public, models in _told(sources, notes):
         if public == "*":
             general.append((path, models))
         elif public in served:
@@ -106,19 +115,28 @@ def _chains(
         yield from ((path, public, models) for public in served if public not in models)
 
 
-def _told(sources: tuple[Members, ...]) -> Iterator[tuple[str, str, list[str]]]:
+def _told(sources: tuple[Members, ...], notes: Notes) -> Iterator[tuple[str, str, list[str]]]:
     """Where it stands, a model's name or "*" for all, and its fallbacks."""
     for members in sources:
         for path, value in members.items("fallbacks"):
-            yield from ((path, public, models) for public, models in _pairs(value))
+            if not isinstance(value, dict):
+                notes.leave(path, "should be a model's name with a list of others")
+                continue
+            for public, models in value.items():
+                told = models if isinstance(models, list) else [models]
+                yield path, public, [name for one in told for name in _named(path, one, notes)]
     for members in sources:
-        told = [value for _, value in members.items("default_fallbacks") if isinstance(value, str)]
-        if told:
-            yield members.at("default_fallbacks"), "*", told
+        listed = members.items(_FOR_ALL)
+        if listed:
+            yield members.at(_FOR_ALL), "*", [name for at in listed for name in _named(*at, notes)]
 
 
-def _pairs(value: Value) -> Iterator[tuple[str, list[str]]]:
-    if isinstance(value, dict):
-        for public, models in value.items():
-            told = models if isinstance(models, list) else [models]
-            yield public, [one for one in told if isinstance(one, str)]
+def _named(path: str, fallback: Value, notes: Notes) -> Iterator[str]:
+    """The model that a fallback names; one with parameters of its own is a mapping."""
+    name = fallback.get("model") if isinstance(fallback, dict) else fallback
+    if not isinstance(name, str):
+        notes.leave(path, "holds a fallback that is no name of a model")
+        return
+    if isinstance(fallback, dict) and len(fallback) > 1:
+        notes.leave(path, f"the parameters of the fallback {name[:60]!r}: {reasons.REQUESTS}")
+    yield name

@@ -134,6 +134,8 @@ def _streaming(router: Members, module: Members, notes: Notes) -> Table:
     general = module.number("request_timeout")
     if whole and general:
         notes.change(module.at("request_timeout"), "router_settings.timeout counts")
+    if whole or general:
+        notes.change(router.at("timeout") if whole else module.at("request_timeout"), reasons.SILENCE)
     whole = whole or general
     table: Table = {}
     if stream or whole:
@@ -156,10 +158,11 @@ def _routing(router: Members, module: Members, notes: Notes, *, fallbacks: bool)
     if retries is not None:
         tries = int(retries) + 1 + (_LEAST_TRIES if fallbacks else 0)
         table["max_attempts"] = min(max(_LEAST_TRIES, tries), _MOST_TRIES)
+    place = router if "allowed_fails" in router else module
     fails = _either(router, module, "allowed_fails")
     if fails is not None:
         table["failures_before_cooldown"] = int(fails) + 1
-        notes.change(router.at("allowed_fails"), "counts failures in a row here, not those of a minute")
+        notes.change(place.at("allowed_fails"), "counts failures in a row here, not those of a minute")
     cooldown = _either(router, module, "cooldown_time")
     if router.flag("disable_cooldowns"):
         table["cooldown"] = 0

@@ -1,6 +1,7 @@
 """Why members of a LiteLLM config have no counterpart here."""
 
-_REQUESTS = "the gateway adds no parameters to requests: set it in the caller"
+SILENCE = "limits a silence of the upstream here, not the whole call"
+REQUESTS = "the gateway adds no parameters to requests: set it in the caller"
 _AWS = "belongs to AWS, where no channel can sign"
 _TOLD = "is not needed: it only informs"
 _LOGS = "logs, metrics and traces have settings of their own (docs/operations.md)"
@@ -16,7 +17,7 @@ DEPLOYMENT: dict[str, str] = {
             *("response_format", "reasoning_effort", "thinking", "user", "n", "logit_bias", "extra_body"),
             *("default_params", "allowed_openai_params", "additional_drop_params", "max_completion_tokens"),
         ),
-        _REQUESTS,
+        REQUESTS,
     ),
     **dict.fromkeys(
         ("aws_access_key_id", "aws_secret_access_key", "aws_region_name", "aws_session_token"), _AWS
@@ -32,6 +33,7 @@ DEPLOYMENT: dict[str, str] = {
     "mock_response": "tidegate sim plays a provider",
     "ssl_verify": "certificates are always checked; ca_file names roots of your own",
     "drop_params": "is a setting of keys here (conversion)",
+    "litellm_credential_name": "is no name of the credential_list",
     "use_in_pass_through": "there are no routes that pass through",
     "merge_reasoning_content_in_choices": "reasoning stays where the protocol has it",
     "azure_ad_token": "such tokens expire; use a key",
@@ -71,7 +73,7 @@ ROUTER: dict[str, str] = {
     "enable_tag_filtering": "channels are not chosen by tags",
     "tag_filtering_match_any": "channels are not chosen by tags",
     "default_max_parallel_requests": "only keys and accounts have limits (max_concurrency)",
-    "default_litellm_params": _REQUESTS,
+    "default_litellm_params": REQUESTS,
     "max_fallbacks": "tries are counted for all channels together (routing.max_attempts)",
     "cache_responses": _CACHE,
     "cache_kwargs": _CACHE,

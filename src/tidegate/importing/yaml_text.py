@@ -1,5 +1,6 @@
 """Reads YAML of bounded size into plain values, numbers exactly as they are written."""
 
+import re
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
@@ -12,6 +13,8 @@ MOST_NODES = 100_000
 
 Value: TypeAlias = "bool | int | Decimal | str | list[Value] | dict[str, Value] | None"
 
+_QUOTED = re.compile(r"'[^'<][^']+'")
+"""More than one character of the text, such as the name of an alias: a password may begin with a star."""
 _TAG = "tag:yaml.org,2002:"
 _TRUE = frozenset({"yes", "true", "on"})
 
@@ -34,7 +37,8 @@ def read_yaml(text: str) -> Value:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
-        raise BadYaml(f"{where}no YAML ({error.problem or error.context})") from None
+        problem = _QUOTED.sub("…", str(error.problem or error.context))
+        raise BadYaml(f"{where}no YAML ({problem})") from None
     except yaml.YAMLError as error:
         raise BadYaml(f"no YAML ({type(error).__name__})") from None
     except RecursionError:

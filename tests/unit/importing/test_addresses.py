@@ -48,6 +48,22 @@ def test_anthropic_has_no_version_in_its_base() -> None:
             {"api_base": "https://x.example/", "api_version": "2024-10-21"},
             "https://x.example/openai/deployments/m%2F1?api-version=2024-10-21",
         ),
+        (
+            Protocol.CHAT,
+            {"api_base": "https://openai-eu.openai.azure.com/", "api_version": "1"},
+            "https://openai-eu.openai.azure.com/openai/deployments/m%2F1?api-version=1",
+        ),
+        (
+            Protocol.CHAT,
+            {"api_base": "https://x.example/openai-proxy", "api_version": "1"},
+            "https://x.example/openai-proxy/openai/deployments/m%2F1?api-version=1",
+        ),
+        (
+            Protocol.CHAT,
+            {"api_base": "https://x.example/openai/deployments/its%20own/chat/completions?api-version=2"},
+            "https://x.example/openai/deployments/its%20own?api-version=2",
+        ),
+        (Protocol.CHAT, {"api_base": "https://x.example/a/openai/"}, "https://x.example/a/openai/v1"),
         (Protocol.CHAT, {"api_base": "https://x.example/openai/v1"}, "https://x.example/openai/v1"),
         (
             Protocol.RESPONSES,
@@ -73,7 +89,10 @@ def test_azure_has_the_model_in_its_url_and_the_key_in_a_header(
 
 @pytest.mark.parametrize(
     "base",
-    ["ftp://a", "a", "http://", "https://user:secret@a", "http://a?key=secret", "http://[", "http://a:0x"],
+    [
+        *("ftp://a", "a", "http://", "https://user:secret@a", "http://[", "http://a:0x"),
+        *("http://a?key=secret", "http://a/openai/v1?api-version=1&key=secret"),
+    ],
 )
 @pytest.mark.parametrize("provider", ["openai", "azure"])
 def test_what_is_no_address_is_told_without_repeating_it(provider: str, base: str) -> None:
@@ -87,3 +106,13 @@ def test_what_nobody_can_know_is_told() -> None:
     notes = Notes()
     assert found(notes, "hosted_vllm") is None
     assert "api_base is missing" in notes.left[0].words
+
+
+def test_a_key_that_is_not_told_is_not_sent_to_an_address_of_ones_own() -> None:
+    notes = Notes()
+    address = found(notes, "openai", api_base="http://a/v1")
+    assert address is not None
+    assert (address.api_key, notes.variables) == ("", ())
+    assert [note.words for note in notes.changed] == [
+        "is not told, so none is sent; LiteLLM would send OPENAI_API_KEY"
+    ]

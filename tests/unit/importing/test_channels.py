@@ -79,5 +79,13 @@ def test_what_is_told_of_a_model_is_the_first_that_says_something() -> None:
     assert any("differ in idle timeout" in note.words for note in notes.changed)
 
 
+def test_models_without_a_price_of_their_own_are_told() -> None:
+    notes = Notes()
+    costs = {"input_cost_per_token": "1e-6", "output_cost_per_token": "2e-6"}
+    tables(notes, ("paid", costs), *((f"m{at}", {}) for at in range(7)))
+    [note] = [one for one in notes.left if "prices" in one.path]
+    assert note.words == "'m0', 'm1', 'm2', 'm3', 'm4' and 2 more cost nothing until [[models]] has a price"
+
+
 def test_durations_are_written_as_a_config_has_them() -> None:
     assert [duration(Decimal(text)) for text in ("30", "0.5", "600")] == ["30s", "500ms", "600s"]

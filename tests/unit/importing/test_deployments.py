@@ -29,6 +29,11 @@ def entry(model: str, public: str = "a", info: dict[str, Any] | None = None, **p
         ("openai/responses/gpt-5", {}, "openai", "gpt-5", Protocol.RESPONSES),
         ("claude-sonnet-5", {}, "anthropic", "claude-sonnet-5", Protocol.MESSAGES),
         ("anthropic/claude-sonnet-5", {}, "anthropic", "claude-sonnet-5", Protocol.MESSAGES),
+        ("azure/o_series/my-o3", {"api_base": "https://a"}, "azure", "my-o3", Protocol.CHAT),
+        ("azure/gpt5_series/mine", {"api_base": "https://a"}, "azure", "mine", Protocol.CHAT),
+        ("azure/responses/mine", {"api_base": "https://a"}, "azure", "mine", Protocol.RESPONSES),
+        ("facebook-opt", {"api_base": "http://a/v1"}, "openai", "facebook-opt", Protocol.CHAT),
+        ("o3-mini", {}, "openai", "o3-mini", Protocol.CHAT),
         ("openrouter/meta/llama", {}, "openrouter", "meta/llama", Protocol.CHAT),
         ("meta/llama", {"custom_llm_provider": "groq"}, "groq", "meta/llama", Protocol.CHAT),
         ("groq/llama", {"custom_llm_provider": "groq"}, "groq", "llama", Protocol.CHAT),
@@ -40,7 +45,7 @@ def test_the_provider_stands_before_the_name(
     notes = Notes()
     [found] = read(notes, entry(model, **more))
     assert (found.address.provider, found.upstream, found.address.protocol) == (provider, upstream, protocol)
-    assert (found.address.api_key, notes.left) == ("env:KEY", [])
+    assert (found.address.api_key or dict(found.address.headers)["api-key"], notes.left) == ("env:KEY", [])
 
 
 def test_what_is_told_of_a_deployment_is_read() -> None:
@@ -73,7 +78,10 @@ def test_what_is_told_of_a_deployment_is_read() -> None:
     )
     assert found.pricing is not None
     assert [note.path for note in notes.left] == ["model_list[0].model_info.id"]
-    assert [note.path for note in notes.changed] == ["model_list[0].litellm_params.rpm"]
+    assert [note.path for note in notes.changed] == [
+        "model_list[0].litellm_params.timeout",
+        "model_list[0].litellm_params.rpm",
+    ]
 
 
 def test_credentials_are_found_by_their_names() -> None:
@@ -99,6 +107,9 @@ def test_credentials_are_found_by_their_names() -> None:
         (entry("vertex_ai/gemini"), "Google"),
         (entry("unheard/of"), "not known here"),
         (entry("gpt", custom_llm_provider="unheard"), "not known here"),
+        (entry("gemini-1.5-pro", vertex_project="mine"), "names no provider"),
+        (entry("os.environ/MODEL"), "read from the environment"),
+        (entry("gpt-5", litellm_credential_name="gone"), "no name of the credential_list"),
         (entry("openai/ada", info={"mode": "embedding"}), "is for 'embedding'"),
         (entry("*", "*"), "every model of every provider"),
         (entry("openai/*", "openai/*"), "whole name"),

@@ -62,4 +62,38 @@ def test_the_router_s_own_fallbacks_go_before_those_of_all() -> None:
 def test_a_fallback_that_is_not_there_is_told() -> None:
     notes = Notes()
     assert fallen(notes, {"fallbacks": [{"a": ["gone", "a"]}, {"gone": ["a"]}, "text"]}, {}) == []
-    assert len(notes.left) == 3
+    assert [note.path for note in notes.left] == [f"r.fallbacks[{at}]" for at in (0, 0, 1, 2)]
+
+
+def test_a_fallback_with_parameters_of_its_own_is_carried_without_them() -> None:
+    notes = Notes()
+    told = {"fallbacks": [{"a": [{"model": "b", "messages": []}, {"model": "c"}, 7]}]}
+    assert fallen(notes, told, {}) == [("a", "2", -1000), ("a", "3", -2000)]
+    first, second = (note.words for note in notes.left)
+    assert first.startswith("the parameters of the fallback 'b': the gateway adds no parameters")
+    assert second == "holds a fallback that is no name of a model"
+
+
+def test_of_two_lists_for_one_model_the_first_counts_and_the_other_is_told() -> None:
+    notes = Notes()
+    assert fallen(notes, {"fallbacks": [{"a": ["b"]}, {"a": ["c"]}]}, {}) == [("a", "2", -1000)]
+    assert [(note.path, note.words) for note in notes.left] == [
+        ("r.fallbacks[1]", "'a' has a list of fallbacks already: the first counts")
+    ]
+
+
+def test_what_no_default_fallback_can_be_is_told_once() -> None:
+    notes = Notes()
+    found = fallen(notes, {}, {"default_fallbacks": ["c", "gone", {"model": ["x"]}]})
+    assert found == [("a", "3", -1000), ("b", "3", -1000)]
+    assert {note.path for note in notes.left} == {"l.default_fallbacks", "l.default_fallbacks[2]"}
+    assert len(set(notes.left)) == 2
+    assert len(set(notes.changed)) == 1
+
+
+def test_an_alias_goes_before_a_model_of_the_same_name() -> None:
+    notes = Notes()
+    router: Any = {"model_group_alias": {"b": "a"}}
+    found = with_aliases(deployments(("a", "1", None), ("b", "2", None)), Members(router, "r", notes), notes)
+    assert seen(found) == [("a", "1", 0), ("b", "1", 0)]
+    assert [note.path for note in notes.changed] == ["r.model_group_alias.b"]

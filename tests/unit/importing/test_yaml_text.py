@@ -65,3 +65,10 @@ MERGES = "a: &a {x: 1}\n" + "".join(
 def test_what_cannot_be_read_is_told(text: str, words: str) -> None:
     with pytest.raises(BadYaml, match=words.replace("[", r"\[")):
         read_yaml(text)
+
+
+@pytest.mark.parametrize("text", ["password: *Secret123", "a: &Secret1 x\nb: &Secret1 y", "a: !Secret1! x"])
+def test_a_password_that_looks_like_yaml_is_not_repeated(text: str) -> None:
+    with pytest.raises(BadYaml, match="line ") as raised:
+        read_yaml(text)
+    assert "Secret" not in str(raised.value)
