@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from tests.harness import pairs, settings, till
 from tests.harness.databases import File, Server, Site
@@ -10,6 +11,9 @@ from tests.harness.gateway import Gateway, free_port
 from tests.harness.postgres_server import PostgresServer
 from tests.harness.stage import Stage
 from tests.harness.upstream import ScriptedUpstream
+
+hypothesis.settings.register_profile("any-machine", deadline=None)
+hypothesis.settings.load_profile("any-machine")  # how long an example takes says how busy the machine is
 
 Start = Callable[..., Gateway]
 

@@ -159,7 +159,8 @@ def _asked(params: Members, notes: Notes) -> tuple[Provider, str] | None:
     if provider is None:
         why = ELSEWHERE.get(name, "is not known here: use openai/ with api_base")
         notes.leave(params.path, f"the provider {_word(name)} {why}")
-    return provider and (provider, upstream)
+        return None
+    return provider, upstream
 
 
 def _provider_and_name(model: str, told: str | None, *, addressed: bool) -> tuple[str | None, str]:
