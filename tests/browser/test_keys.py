@@ -25,7 +25,7 @@ def test_a_key_is_created_shown_once_used_and_revoked(console: Open, scene: Scen
     page.get_by_label(forms["requests_per_minute"]).fill("600")
     page.get_by_text(forms["theseModels"]).click()
     page.get_by_role("button", name="steady").click()
-    page.get_by_role("button", name=screen.words("pages/editing/editor")["add"], exact=True).click()
+    page.get_by_role("button", name=screen.words("pages/editing/editor")["create"], exact=True).click()
 
     dialog = page.get_by_role("dialog")
     secret = dialog.locator("pre").inner_text()
@@ -72,7 +72,7 @@ def test_what_is_wrong_stands_at_its_field(console: Open, look: Look) -> None:
     forms, editor = screen.words("pages/editing/settings"), screen.words("pages/editing/editor")
     page.get_by_label(forms["tokens_per_minute"]).fill("many")
     page.get_by_label(forms["name"], exact=True).fill("env:HOME")
-    save = page.get_by_role("button", name=editor["add"], exact=True)
+    save = page.get_by_role("button", name=editor["create"], exact=True)
     save.click()
     name = page.get_by_label(forms["name"], exact=True)
     expect(name).to_have_attribute("aria-invalid", "true")
@@ -106,11 +106,11 @@ def test_what_was_typed_is_there_after_the_session_has_ended(console: Open, scen
     shell = screen.words("shell")
     page.get_by_label(forms["name"], exact=True).fill(name)
     screen.context.clear_cookies()
-    page.get_by_role("button", name=editor["add"], exact=True).click()
+    page.get_by_role("button", name=editor["create"], exact=True).click()
     page.get_by_label(shell["token"], exact=True).fill(scene.token)
     page.get_by_role("button", name=shell["enter"], exact=True).click()
     expect(page.get_by_label(forms["name"], exact=True)).to_have_value(name)
-    page.get_by_role("button", name=editor["add"], exact=True).click()
+    page.get_by_role("button", name=editor["create"], exact=True).click()
     expect(page.get_by_role("dialog").locator("pre")).to_contain_text("sk-tg-")
 
 
@@ -131,7 +131,7 @@ def test_a_key_is_not_said_to_be_made_while_the_database_or_the_gateway_is_away(
         ),
     )
     page.get_by_label("Name", exact=True).fill(name)
-    add = page.get_by_role("button", name="Add", exact=True)
+    add = page.get_by_role("button", name="Create", exact=True)
     with screen.offline():
         add.click()
         told = "cannot reach its database" if status else "not known whether this was done"

@@ -1,5 +1,6 @@
 /** What the gateway says in English, in the reader's language and as it fits into a page; what is not known stays. */
 
+import { failureWords } from './failure_words.js';
 import { strings } from './gateway_words.strings.js';
 import { words } from './i18n.js';
 
@@ -60,6 +61,21 @@ const SENTENCES = [
   [/: a payment of another account has this reference$/, 'otherPayment'],
   [/: is the (?<kind>\w+) of (?<amount>[\d.]+) USD to (?<account>.*) already$/s, 'bookedAlready'],
   [/are more than the books can keep$/, 'tooMuch'],
+  [/: a refund of another account has this reference$/, 'otherRefund'],
+  [/: is the refund of (?<amount>[\d.]+) USD for (?<request>\S+) already$/, 'refundedAlready'],
+  [/: nothing was charged for it$/, 'nothingCharged'],
+  [/: all that was charged was paid back$/, 'nothingLeft'],
+  [/: (?<amount>[\d.]+) USD are left of what was charged$/, 'lessLeft'],
+  [/^it must be above zero$/, 'amount'],
+  [/^there is no request with this id$/, 'noRequest'],
+  [/^nothing is kept of what a request with this id said$/, 'noContent'],
+  [/^this gateway keeps no (?:ledger|figures)$/, 'notKept'],
+  [/^this process calls no channels$/, 'noCalls'],
+  [/^this gateway has no live tail$/, 'noTail'],
+  [/^there are (?<count>\d+) tails open; close one of them$/, 'tails'],
+  [/^a page of another site must not ask this$/, 'otherSite'],
+  [/^the header \S+ must hold the session's `csrf`$/, 'otherSite'],
+  [/^the body did not arrive in time$/, 'slowBody'],
   [/^the channel (?:its )?credential cannot be opened/, 'unsealable'],
 ];
 
@@ -109,7 +125,7 @@ export function reasonWords(why) {
   const place = PLACE.exec(why)?.groups;
   if (place) return placeWords(place);
   const known = found(REASONS, why);
-  if (!known) return why;
+  if (!known) return failureWords(why);
   const values = { ...known.values, ...(known.values.why ? { why: reasonWords(known.values.why) } : {}) };
   if (values.count) values.count = Number(values.count);
   return words(strings)(known.key, values);

@@ -17,10 +17,30 @@ export function link(path, query = {}) {
   return BASE + path + (text ? `?${text}` : '');
 }
 
+/** Asks the reader before a page is left whose input would be lost; null where nothing would be. */
+let guard = null;
+
+/** Until the returned function is called, `ask(address)` is called in place of showing another page. */
+export function guardLeaving(ask) {
+  guard = ask;
+  return () => {
+    if (guard === ask) guard = null;
+  };
+}
+
+/** What was typed is saved, or the reader gives it up: the next page is shown without asking. */
+export function leaveFreely() {
+  guard = null;
+}
+
 /** Go to an address that `link` made. With `replace` the one before is not in the history. */
 export function go(address, { replace = false } = {}) {
   if (address === location.pathname + location.search) return;
   const before = place.get().path;
+  if (guard && pathOf(address.split('?')[0]) !== before) {
+    guard(address);
+    return;
+  }
   if (replace) history.replaceState(history.state, '', address);
   else {
     history.replaceState({ y: scrollY }, ''); // where to be when the reader comes back
@@ -63,6 +83,13 @@ export function useQuery() {
 export function followLinks() {
   history.scrollRestoration = 'manual';
   addEventListener('popstate', (event) => {
+    const { path, search } = place.get();
+    if (guard && here().path !== path) {
+      const wanted = location.pathname + location.search;
+      history.pushState(null, '', BASE + path + search); // the browser has gone already
+      guard(wanted);
+      return;
+    }
     place.set(here());
     scrollBack(event.state?.y ?? 0, performance.now() + SCROLL_MS);
   });
@@ -84,8 +111,11 @@ function scrollBack(y, until) {
 }
 
 function here() {
-  const path = location.pathname.slice(BASE.length).replace(/\/+$/, '');
-  return { path: path || '/', search: location.search };
+  return { path: pathOf(location.pathname), search: location.search };
+}
+
+function pathOf(pathname) {
+  return pathname.slice(BASE.length).replace(/\/+$/, '') || '/';
 }
 
 function decoded(part) {

@@ -8,7 +8,7 @@ import { Name } from './components/text.js';
 import { toast, Toasts } from './components/toast.js';
 import { language, useWords } from './i18n.js';
 import { pages, sections } from './pages/index.js';
-import { go, link, match, place } from './router.js';
+import { go, leaveFreely, link, match, place } from './router.js';
 import { LanguageChoice, ThemeChoice } from './preferences.js';
 import { Shortcuts } from './shortcuts.js';
 import { strings } from './shell.strings.js';
@@ -35,6 +35,7 @@ export function Shell({ operator, hidden }) {
   const leave = async () => {
     try {
       await signOut();
+      leaveFreely();
       go(link('/'), { replace: true });
     } catch (error) {
       toast(problemText(error), 'bad');

@@ -32,7 +32,7 @@ test('a reason is told without the time that stands beside it, and reasons insid
   assert.equal(reasonWords('left alone for 1.0 s more because of 3 failures in a row, last: boom'), 'left alone because of 3 failures in a row, last: boom');
   language.set('zh');
   const plain = (text) => reasonWords(text).replace(/[\u2068\u2069]/g, '');
-  assert.equal(plain(why), '冷却原因：探测失败：Overloaded');
+  assert.equal(plain(why), '冷却原因：探测失败：上游过载');
   const probed = 'the next request may probe it; it was left alone because of 3 failures in a row, last: boom';
   assert.equal(plain(probed), '下一个请求将验证其是否恢复；此前因连续失败 3 次，最近一次：boom而冷却');
 });

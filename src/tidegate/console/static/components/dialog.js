@@ -1,7 +1,9 @@
 /** Windows over the page: the browser's own dialog keeps the focus inside and closes on Escape. */
 
+import { session } from '../api.js';
 import { useWords } from '../i18n.js';
-import { html, useEffect, useId, useRef, useState } from '../view.js';
+import { useStore } from '../store.js';
+import { html, useId, useLayoutEffect, useRef, useState } from '../view.js';
 import { Problem, problemText } from './field.js';
 import { Icon } from './icon.js';
 import { strings } from './strings.js';
@@ -11,11 +13,20 @@ export function Dialog({ title, onClose, children, footer, wide = false, side = 
   const t = useWords(strings);
   const box = useRef(null);
   const id = useId();
-  useEffect(() => {
+  const signedIn = useStore(session).state === 'in';
+  useLayoutEffect(() => {
     const before = document.activeElement;
-    if (!box.current.open) box.current.showModal();
-    return () => before?.isConnected && before.focus();
+    const dialog = box.current;
+    return () => {
+      dialog.close(); // what is behind an open one cannot be focused
+      if (before?.isConnected) before.focus();
+    };
   }, []);
+  useLayoutEffect(() => {
+    // An open dialog makes all else inert: closed, it lets the reader sign in, and keeps what was typed.
+    if (signedIn && !box.current.open) box.current.showModal();
+    else if (!signedIn && box.current.open) box.current.close();
+  }, [signedIn]);
   const cancel = (event) => {
     if (event.target !== box.current) return;
     event.preventDefault(); // the owner decides: it may be in the middle of saving

@@ -1,5 +1,6 @@
 /** What stands in place of content: loading, nothing there, failed. */
 
+import { sentenceWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { html, useEffect, useState } from '../view.js';
 import { Icon } from './icon.js';
@@ -45,7 +46,7 @@ function reason(t, error) {
   if (error.kind === 'network') return t('failedNetwork');
   if (error.kind === 'away') return t('failedAway');
   if (error.kind === 'missing') return t('failedMissing');
-  return error.detail || error.message;
+  return error.detail ? sentenceWords(error.detail) : error.message;
 }
 
 /** Loading, failed or what `children(value)` draws; an older value stays, marked while another is fetched. */

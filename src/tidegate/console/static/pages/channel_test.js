@@ -5,11 +5,12 @@ import { Badge } from '../components/badge.js';
 import { Choice, Input, problemText } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { Block, Name } from '../components/text.js';
-import { duration, whole } from '../format.js';
+import { duration, plain, whole } from '../format.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
 import { html, useEffect, useRef, useState } from '../view.js';
 import { strings } from './channel_test.strings.js';
+import { strings as ruleStrings } from './doctor_rules.strings.js';
 
 /** Runs at once with the first model; another can be chosen. Where all are patterns, one must be named before. */
 export function ChannelTest({ entry, onClose }) {
@@ -100,10 +101,12 @@ function Stream({ stream }) {
 
 function Finding({ finding }) {
   const t = useWords(strings);
+  const rules = useWords(ruleStrings);
   const severity = finding.severity in TONES ? finding.severity : 'note';
   return html`<div class=${`finding found-${severity}`}>
     <p><${Badge} tone=${TONES[severity]}>${t(severity)}<//> <span class="code">${finding.rule}</span></p>
-    <p lang="en">${finding.message}</p>
+    ${rules.has(finding.rule) && html`<p>${rules(finding.rule)}</p>`}
+    <p class="finding-here"><span class="muted">${t('here')}</span> <bdi lang="en">${plain(finding.message)}</bdi></p>
     ${finding.source && html`<p class="muted" lang="en">${t.parts('source', { source: finding.source })}</p>`}
     ${finding.event && html`<${Block} text=${finding.event} label=${t('event')} copy=${false} />`}
   </div>`;

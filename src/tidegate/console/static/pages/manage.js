@@ -4,7 +4,7 @@ import { change, get, part, read } from '../api.js';
 import { FormDialog } from '../components/dialog.js';
 import { Check } from '../components/field.js';
 import { Icon } from '../components/icon.js';
-import { Failed, Loaded, Loading } from '../components/states.js';
+import { Empty, Failed, Loaded, Loading } from '../components/states.js';
 import { Name } from '../components/text.js';
 import { toast } from '../components/toast.js';
 import { useWords } from '../i18n.js';
@@ -113,7 +113,21 @@ export function EntryPage({ kind, name, resource, absent, children }) {
   if (absent && resource.error?.kind === 'missing') return absent;
   return html`<${EntryHead} kind=${kind} name=${name} />
     ${resource.loading && html`<${Loading} />`}
-    ${resource.error && html`<${Failed} error=${resource.error} retry=${resource.reload} />`}`;
+    ${resource.error && html`<${NotLoaded} ...${{ kind, name, resource }} />`}`;
+}
+
+/** Why an entry is not shown: most often there is none of this name, which a further try does not change. */
+function NotLoaded({ kind, name, resource }) {
+  const t = useWords(strings);
+  if (resource.error.kind !== 'missing') return html`<${Failed} error=${resource.error} retry=${resource.reload} />`;
+  return html`<${Empty} title=${t(`${kind}.none`)} icon="search">
+    <p>${t.parts(`${kind}.noneText`, { name: html`<strong><${Name}>${name}<//></strong>` })}</p>
+    <div class="row">
+      <a class="button" href=${link(`/${kind}`)}><${Icon} name="left" />${t(`${kind}.all`)}</a>
+      <a class="button" href=${link('/audit', { kind, name })}><${Icon} name="audit" />${t('history')}</a>
+      ${kind === 'models' && html`<a class="button" href=${link('/models/new', { name })}><${Icon} name="plus" />${t('models.add')}</a>`}
+    </div>
+  <//>`;
 }
 
 /** The page that adds something; `onAdded(entry)` in place of going to its page. `start` are first values. */
@@ -145,7 +159,7 @@ export function EditingEntry({ kind, name }) {
   const title = html`${t.parts('editing', { name: html`<${Name}>${name}<//>` })}`;
   return html`<${PageHead} title=${title} back=${html`<a class="back" href=${entryLink(kind, name)}><${Icon} name="left" size=${14} />${t('back')}</a>`} />
     ${loaded.loading && html`<${Loading} />`}
-    ${!stored && loaded.error && html`<${Failed} error=${loaded.error} retry=${loaded.reload} />`}
+    ${!stored && loaded.error && html`<${NotLoaded} ...${{ kind, name, resource: loaded }} />`}
     ${stored?.entry.managed_by === 'file' && html`<${FileNote} entry=${stored.entry} />`}
     ${stored?.entry.managed_by === 'database' && html`<${Editor} kind=${kind} stored=${stored} suggest=${suggest} onDone=${done} onCancel=${back} />`}`;
 }

@@ -1,13 +1,15 @@
 /** The page of one request: what it was, what happened on the way, what it used and cost. */
 
 import { get, part } from '../api.js';
+import { problemText } from '../components/field.js';
 import { Icon } from '../components/icon.js';
 import { Outcome } from '../components/outcome.js';
 import { Empty, Loaded } from '../components/states.js';
 import { Copy, Name, Time } from '../components/text.js';
 import { toast } from '../components/toast.js';
-import { duration, exactMoney, money, NOTHING } from '../format.js';
-import { useWords } from '../i18n.js';
+import { failureWords } from '../failure_words.js';
+import { duration, exactMoney, money, NOTHING, plain } from '../format.js';
+import { language, useWords } from '../i18n.js';
 import { PageHead, Section, useTitle } from '../page.js';
 import { useResource } from '../resource.js';
 import { go, link } from '../router.js';
@@ -50,7 +52,7 @@ function Actions({ id, row }) {
       if (found) go(requestLink(found));
       else toast(t(none), 'info');
     } catch (error) {
-      toast(error.message || t(none), 'bad');
+      toast(problemText(error) || t(none), 'bad');
     }
   };
   return html`
@@ -113,9 +115,11 @@ function Filter({ name, value }) {
 
 function Failure({ error }) {
   const t = useWords(strings);
+  const said = error.message ?? NOTHING;
+  const meant = failureWords(said);
   return html`<${Section} title=${t('error')} className="failure">
     <dl class="facts">
-      <dt>${t('errorMessage')}</dt><dd class="said">${error.message ?? NOTHING}</dd>
+      <dt>${t('errorMessage')}</dt><dd class="said">${plain(said)}${language.get() !== 'en' && meant !== said && html`<p class="muted">${meant}</p>`}</dd>
       <dt>${t('errorType')}</dt><dd><${Name} code>${error.type}<//></dd>
       <dt>${t('errorCode')}</dt><dd><${Name} code>${error.code}<//></dd>
     </dl>

@@ -4,7 +4,8 @@ import { Badge } from '../components/badge.js';
 import { Icon } from '../components/icon.js';
 import { Table } from '../components/table.js';
 import { Name } from '../components/text.js';
-import { duration, exactMoney } from '../format.js';
+import { attemptWords } from '../failure_words.js';
+import { duration, exactMoney, plain } from '../format.js';
 import { reasonWords } from '../gateway_words.js';
 import { useWords } from '../i18n.js';
 import { Section } from '../page.js';
@@ -51,7 +52,7 @@ function Attempt({ attempt, number, scale }) {
     </div>
     <${Bar} attempt=${attempt} scale=${scale} />
     ${attempt.error && html`<p class="attempt-error"><${Icon} name="warning" size=${14} /><span>
-      <span class="heard">${t('failure')}: </span><bdi>${attempt.error}</bdi>${attempt.failure_kind && html` <${Kind} value=${attempt.failure_kind} />`}
+      <span class="heard">${t('failure')}: </span><bdi>${plain(attemptWords(attempt.error))}</bdi>${attempt.failure_kind && html` <${Kind} value=${attempt.failure_kind} />`}
     </span></p>`}
     <dl class="attempt-facts">
       ${facts(t, attempt).map(([name, value]) => html`<div key=${name}><dt>${t(name)}</dt><dd>${value}</dd></div>`)}

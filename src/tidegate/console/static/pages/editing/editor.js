@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.js';
 import { Name, Time } from '../../components/text.js';
 import { sentenceWords } from '../../gateway_words.js';
 import { useWords } from '../../i18n.js';
-import { go } from '../../router.js';
+import { go, guardLeaving, leaveFreely } from '../../router.js';
 import { html, useEffect, useMemo, useRef, useState } from '../../view.js';
 import { strings } from './editor.strings.js';
 import { fieldsOf, groupsOf } from './fields.js';
@@ -19,7 +19,7 @@ import { draftText } from './shown.js';
  * `stored` is `{entry, etag}`, or null for something new. `onDone(entry)` is called once it is saved, `onCancel` when
  * the reader gives up. `suggest` has names for fields that take some: `{accounts, models}`.
  */
-export function Editor({ kind, stored, onDone, onCancel, suggest = {}, saveLabel, start = {} }) {
+export function Editor({ kind, stored, onDone, onCancel, suggest = {}, start = {} }) {
   const t = useWords(strings);
   const groups = useMemo(() => begun(groupsOf(kind, { fresh: !stored }), start), [kind]);
   const fields = useMemo(() => fieldsOf(groups), [groups]);
@@ -32,6 +32,10 @@ export function Editor({ kind, stored, onDone, onCancel, suggest = {}, saveLabel
   }, [error]);
   const [leaving, setLeaving] = useState(null);
   useEffect(() => holdBack(saving.dirty && !busy, setLeaving), [saving.dirty, busy]);
+  const giveUp = (then) => {
+    leaveFreely();
+    then();
+  };
 
   const submit = (event) => {
     event.preventDefault();
@@ -44,12 +48,12 @@ export function Editor({ kind, stored, onDone, onCancel, suggest = {}, saveLabel
     <//>
     ${meanwhile && html`<${Meanwhile} ...${meanwhile} />`}
     ${error && !meanwhile && html`<p class="form-error" role="alert"><${Icon} name="warning" />${told(t, error, fields)}</p>`}
-    ${leaving && html`<${Unsaved} onStay=${() => setLeaving(null)} onLeave=${() => go(leaving)} />`}
+    ${leaving && html`<${Unsaved} onStay=${() => setLeaving(null)} onLeave=${() => giveUp(() => go(leaving))} />`}
     <div class="editor-foot">
       <button type="submit" class="button primary" disabled=${Boolean(meanwhile)} aria-busy=${busy ? 'true' : undefined}>
-        ${busy ? t('working') : (saveLabel ?? t(stored ? 'save' : 'add'))}
+        ${busy ? t('working') : t(stored ? 'save' : kind === 'keys' ? 'create' : 'add')}
       </button>
-      <button type="button" class="button" onClick=${onCancel}>${t('cancel')}</button>
+      <button type="button" class="button" onClick=${() => giveUp(onCancel)}>${t('cancel')}</button>
     </div>
   </form>`;
 }
@@ -119,22 +123,15 @@ function told(t, error, fields) {
   return problemText(error);
 }
 
-/** While there is something that was not saved, links inside the console ask first, and the browser before it closes. */
+/** While there is something that was not saved, the console asks before it shows another page, and the browser before it closes. */
 function holdBack(dirty, ask) {
   if (!dirty) return undefined;
   const close = (event) => event.preventDefault();
-  const follow = (event) => {
-    const anchor = event.target.closest?.('a[href]');
-    if (!anchor || anchor.target || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    if (anchor.origin !== location.origin || anchor.getAttribute('href').startsWith('#')) return;
-    event.preventDefault();
-    ask(anchor.pathname + anchor.search);
-  };
+  const release = guardLeaving(ask);
   addEventListener('beforeunload', close);
-  document.addEventListener('click', follow, true);
   return () => {
     removeEventListener('beforeunload', close);
-    document.removeEventListener('click', follow, true);
+    release();
   };
 }
 

@@ -4,6 +4,7 @@ export const strings = {
   en: {
     save: 'Save',
     add: 'Add',
+    create: 'Create',
     cancel: 'Cancel',
     working: 'Working …',
     checkFields: 'Please check what is marked.',
@@ -38,6 +39,7 @@ export const strings = {
   zh: {
     save: '保存',
     add: '添加',
+    create: '创建',
     cancel: '取消',
     working: '处理中…',
     checkFields: '请检查标出的字段。',

@@ -1,6 +1,7 @@
 /** The state of a form over one entry: its draft, saving it, and what to do when someone else was quicker. */
 
 import { change, get, part, read } from '../../api.js';
+import { leaveFreely } from '../../router.js';
 import { useState } from '../../view.js';
 import { changes, differences, draftOf, emptyDraft, firstDraft } from './kinds.js';
 
@@ -34,7 +35,10 @@ export function useSaving(kind, fields, stored, onDone) {
     setBusy(true);
     setError(null);
     try {
-      await send(kind, { entry, etag, body: changes(fields, base, draft) }, onDone);
+      const saved = await send(kind, { entry, etag, body: changes(fields, base, draft) });
+      setBase(draft); // nothing is unsaved any more
+      leaveFreely();
+      onDone(saved);
     } catch (caught) {
       setError(caught);
       if (!caught.kind) console.error(caught);
@@ -56,14 +60,11 @@ export function useSaving(kind, fields, stored, onDone) {
   };
 }
 
-async function send(kind, { entry, etag, body }, onDone) {
-  if (!entry) {
-    onDone((await change('POST', kind, { body })).body);
-  } else if (Object.keys(body).length === 0) {
-    onDone(entry);
-  } else {
-    onDone((await change('PATCH', `${kind}/${part(entry.name)}`, { body, ifMatch: etag })).body);
-  }
+/** The entry as it is then; nothing is sent where nothing was changed. */
+async function send(kind, { entry, etag, body }) {
+  if (!entry) return (await change('POST', kind, { body })).body;
+  if (Object.keys(body).length === 0) return entry;
+  return (await change('PATCH', `${kind}/${part(entry.name)}`, { body, ifMatch: etag })).body;
 }
 
 /** The entry as it is now, with who changed it last where that is known. */
