@@ -136,6 +136,13 @@ def test_each_variable_of_the_composition_is_in_the_example() -> None:
     assert wanted == given
 
 
+def test_the_example_has_no_secret_that_everybody_knows() -> None:
+    example = (_COMPOSE / "env.example").read_text()
+    assert re.findall(r"^\w+=.+$", example, re.MULTILINE) == []
+    demanded = re.findall(r"\$\{(\w+):\?", (_COMPOSE / "compose.yaml").read_text())
+    assert {"TIDEGATE_SECRET", "TIDEGATE_ADMIN_TOKEN", "TIDEGATE_KEY", "POSTGRES_PASSWORD"} <= set(demanded)
+
+
 def test_the_configuration_of_the_composition_is_good_and_gets_what_it_names(tmp_path: Path) -> None:
     text = (_COMPOSE / "tidegate.toml").read_text()
     _check_config(text, tmp_path)

@@ -30,7 +30,7 @@ def address_of(
 ) -> Address | None:
     """None where it cannot be found out, which is then noted."""
     version = params.text("api_version")
-    told = params.text("api_base") or params.text("base_url")
+    told = (params.text("api_base") or params.text("base_url") or "").strip() or None
     params.take("api_type")
     if provider is AZURE:
         return _azure(protocol, upstream, told, version, params, notes)

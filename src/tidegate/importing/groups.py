@@ -111,6 +111,10 @@ def _chains(
             yield path, public, models
         else:
             notes.leave(path, f"{public[:60]!r} is no model that could be carried")
+    for path in (
+        {path for path, _ in general} if len(served) < len({one.public for one in deployments}) else ()
+    ):
+        notes.leave(path, "a name that a pattern stands for has no fallbacks here")
     for path, models in general:
         yield from ((path, public, models) for public in served if public not in models)
 

@@ -13,8 +13,8 @@ MOST_NODES = 100_000
 
 Value: TypeAlias = "bool | int | Decimal | str | list[Value] | dict[str, Value] | None"
 
-_QUOTED = re.compile(r"'[^'<][^']+'")
-"""More than one character of the text, such as the name of an alias: a password may begin with a star."""
+_NAMED = re.compile(r"(alias|handle) '[^']*'")
+"""A name out of the text: what looks like an alias may be a password that begins with a star."""
 _TAG = "tag:yaml.org,2002:"
 _TRUE = frozenset({"yes", "true", "on"})
 
@@ -37,7 +37,7 @@ def read_yaml(text: str) -> Value:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
-        problem = _QUOTED.sub("…", str(error.problem or error.context))
+        problem = _NAMED.sub(r"\1", str(error.problem or error.context))
         raise BadYaml(f"{where}no YAML ({problem})") from None
     except yaml.YAMLError as error:
         raise BadYaml(f"no YAML ({type(error).__name__})") from None

@@ -20,6 +20,7 @@ def found(notes: Notes, provider: str, protocol: Protocol = Protocol.CHAT, **par
         ("openai", {}, "https://api.openai.com/v1", "env:OPENAI_API_KEY"),
         ("openai", {"api_key": "none"}, "https://api.openai.com/v1", ""),
         ("openai", {"api_base": "http://a:1/v1/"}, "http://a:1/v1", ""),
+        ("openai", {"api_base": " http://a:1/v1 "}, "http://a:1/v1", ""),
         ("openai", {"api_base": "http://a/v1/chat/completions"}, "http://a/v1", ""),
         ("openai", {"base_url": "http://a/v1", "api_key": "plain"}, "http://a/v1", "env:OPENAI_KEY"),
         ("openai", {"api_base": "os.environ/BASE"}, "env:BASE", ""),

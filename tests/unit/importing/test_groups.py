@@ -97,3 +97,11 @@ def test_an_alias_goes_before_a_model_of_the_same_name() -> None:
     found = with_aliases(deployments(("a", "1", None), ("b", "2", None)), Members(router, "r", notes), notes)
     assert seen(found) == [("a", "1", 0), ("b", "1", 0)]
     assert [note.path for note in notes.changed] == ["r.model_group_alias.b"]
+
+
+def test_fallbacks_of_all_are_none_of_a_pattern_s() -> None:
+    notes = Notes()
+    told = deployments(("a", "1", None), ("b", "2", None), ("*", "*", None))
+    module = Members({"default_fallbacks": ["b"]}, "l", notes)
+    assert seen(with_fallbacks(told, (module,), notes))[3:] == [("a", "2", -1000)]
+    assert [note.path for note in notes.left] == ["l.default_fallbacks"]

@@ -60,6 +60,7 @@ MERGES = "a: &a {x: 1}\n" + "".join(
         ("a: b: c", "line 1"),
         ("\x00", "no YAML"),
         ("a: 1\n---\nb: 2", "no YAML"),
+        ("a: {b: $" + "{c}}", "expected ',' or '}', but got '{'"),
     ],
 )
 def test_what_cannot_be_read_is_told(text: str, words: str) -> None:
