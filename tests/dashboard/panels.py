@@ -345,7 +345,14 @@ PROCESSES: tuple[Sized, ...] = (
         (f"sum(increase(tidegate_contents_dropped_total{{{_AT}}}[$__rate_interval]))", "contents"),
         words="Requests whose spans no collector took, and contents that could not be kept.",
     ),
-    lines("Workers", (f"sum by (instance) (tidegate_workers{{{_AT}}})", "{{instance}}")),
+    lines(
+        "Workers",
+        (f"sum by (instance) (tidegate_workers{{{_AT}}})", "{{instance}}"),
+        (
+            f"sum by (instance) (increase(tidegate_worker_deaths_total{{{_AT}}}[$__rate_interval]))",
+            "{{instance}}: died",
+        ),
+    ),
 )
 
 ROWS: tuple[tuple[str, tuple[Sized, ...]], ...] = (

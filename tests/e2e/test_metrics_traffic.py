@@ -69,6 +69,7 @@ async def test_counts_of_all_workers_never_go_down(
 
     await comes_true(goes_on, within=40)
     now = await shown(gateway)
+    assert now("tidegate_worker_deaths_total") == len(killed)
     assert now("tidegate_attempts_total", outcome="served") == 18
     assert now("tidegate_request_duration_seconds_count", protocol="chat") == 18
     assert now("tidegate_first_token_seconds_bucket", le="+Inf") == 18

@@ -14,8 +14,8 @@ ROOM = 4 * 1024 * 1024
 """Bytes for what one worker counts; only what is written takes memory."""
 
 _WORD = 8
-_ALIVE, _TURN, _WORDS = 0, 1, 2
-"""Each worker's part begins with whether it lives, and with how often it has written."""
+_ALIVE, _TURN, _DEATHS, _WORDS = 0, 1, 2, 4
+"""Each worker's part begins with whether it lives, how often it has written, and how many died before it."""
 _HEAD = 2 * _WORD
 """Each of its two pages begins with length and checksum."""
 _TRIES = 50
@@ -61,6 +61,16 @@ class CountsBoard:
     def leave(self, number: int) -> None:
         """A worker is gone: only what it has counted stays."""
         self._words[number * self._part // _WORD + _ALIVE] = 0
+
+    def bury(self, number: int) -> None:
+        """A worker has ended; it has died if it had not left before."""
+        word = number * self._part // _WORD
+        self._words[word + _DEATHS] += self._words[word + _ALIVE]
+        self.leave(number)
+
+    def deaths(self, number: int) -> int:
+        """How many workers of this number have died."""
+        return self._words[number * self._part // _WORD + _DEATHS]
 
     def inherited(self, number: int) -> Counts:
         """What earlier workers of this number have counted."""

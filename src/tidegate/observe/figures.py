@@ -183,6 +183,11 @@ CONNECTIONS = Figure(
     labels=("state",),
 )
 WORKERS = Figure(name="tidegate_workers", words="Worker processes that serve.", kind=Kind.SUM)
+DEATHS = Figure(
+    name="tidegate_worker_deaths_total",
+    words="Worker processes that died and were replaced.",
+    kind=Kind.COUNTER,
+)
 BUILD = Figure(
     name="tidegate_build_info",
     words="1, with the version of Tidegate and of Python as labels.",
@@ -230,6 +235,6 @@ FIGURES = (
     *(DISCONNECTS, REFUSALS, KEEPALIVES, OPENED, OPEN_REQUESTS, OPEN_STREAMS),
     *(CHANNEL_OPEN, COOLING, COOLDOWNS, CONNECTIONS, HOLDS, HELD),
     *(DATABASE_UP, REDIS_UP, SPOOL, QUEUE, LOST, CONTENTS_LOST, SPANS_LOST),
-    *(WORKERS, BUILD, STARTED, CPU, MEMORY, OPEN_FILES, MOST_FILES, LAG, OVERFLOWS),
+    *(WORKERS, DEATHS, BUILD, STARTED, CPU, MEMORY, OPEN_FILES, MOST_FILES, LAG, OVERFLOWS),
 )
 """In the order of the page."""

@@ -46,7 +46,7 @@ class Measures:
     def start(self, read: Read) -> None:
         """Begin to post. Needs a running event loop."""
         self._read = read
-        own = {series.figure.name for series in self._series}
+        own = {figures.DEATHS.name, *(series.figure.name for series in self._series)}
         self._earlier = {name: cells for name, cells in self._earlier.items() if name not in own}
         self._posting = asyncio.create_task(self._run())
 
@@ -74,6 +74,7 @@ class Measures:
 
     def _post(self) -> None:
         told = merged([self._earlier, self._read(self._process), self._overflows()])
+        told[figures.DEATHS.name] = {(): [self._board.deaths(self._number)]}
         told.update((series.figure.name, series.cells) for series in self._series)
         self._board.post(self._number, told)
 

@@ -69,7 +69,7 @@ class SharedMemory:
     def wipe(self, number: int) -> None:
         """A worker has died: what it had open is free again."""
         self.counters(number)
-        self.counts.leave(number)
+        self.counts.bury(number)
 
     def counters(self, number: int) -> LocalCounters:
         """A worker's counters; what an earlier one left open under the number is wiped out."""

@@ -31,6 +31,17 @@ def test_who_is_gone_counts_no_more_but_what_he_counted_does() -> None:
     assert board.inherited(0) == {LOST.name: {(): [1]}}
 
 
+def test_who_dies_is_counted_and_who_leaves_is_not() -> None:
+    board = CountsBoard(2)
+    board.post(0, counts(1))
+    board.bury(0)
+    assert board.all() == [{LOST.name: {(): [1]}}, {}]
+    board.post(0, counts(2))
+    board.leave(0)
+    board.bury(0)
+    assert (board.deaths(0), board.deaths(1)) == (1, 0)
+
+
 def test_processes_share_the_board() -> None:
     board = CountsBoard(2)
     pid = os.fork()
