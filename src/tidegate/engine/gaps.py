@@ -1,5 +1,7 @@
 """Counts how long the silences between the useful events of streams were."""
 
+from math import frexp
+
 from msgspec import Struct, field
 
 FIRST, LAST = -10, 8
@@ -15,13 +17,18 @@ NONE = 1e-9
 class Gaps(Struct):
     """Silences by their power of two.
 
-    An event adds 1 at `powers[frexp(gap + NONE)[1]]`: that is cheap, and the relay has it written out.
+    `add` is cheap, and the relay has it written out for most events.
     """
 
     powers: list[int] = field(default_factory=lambda: [0] * _POWERS)
     """At each place the gaps with that binary exponent; negative ones count from the end."""
     seconds: float = 0.0
     """All gaps together."""
+
+    def add(self, gap: float) -> None:
+        """Count a silence of so many seconds."""
+        self.powers[frexp(gap + NONE)[1]] += 1
+        self.seconds += gap
 
     def classes(self) -> list[int]:
         """How many gaps fall into each class of BOUNDS, and last how many are longer than all."""

@@ -185,11 +185,12 @@ class Relay:
         for frame in frames:
             said = self.watcher.read(frame)
             # Nearly every event, so nothing here is a call that need not be one.
-            if said is Said.OUTPUT and progress.phase is _SPOKEN and progress.useful_at is not None:
-                gap = now - progress.heard_at
+            spoke_at = progress.spoke_at
+            if said is Said.OUTPUT and progress.phase is _SPOKEN and spoke_at is not None:
+                gap = now - spoke_at
                 gaps.powers[frexp(gap + NONE)[1]] += 1
                 gaps.seconds += gap
-                progress.heard_at = now
+                progress.heard_at = progress.spoke_at = now
                 out.append(self.watcher.outgoing(frame))
                 continue
             self._take(said, frame, now, out)
@@ -220,23 +221,34 @@ class Relay:
     def _note(self, said: Said, now: float) -> None:
         """When the model was last heard: noise is not the model."""
         match said:
-            case Said.OUTPUT | Said.OPENING:
+            case Said.OUTPUT:
+                self._progress.heard_at = now
+                self._note_useful(now)
+            case Said.OPENING:
                 self._progress.heard_at = now
             case Said.REASONING:
                 self._progress.heard_at = self._progress.reasoning_at = now
             case Said.PROGRESS:
                 self._progress.heard_at = self._progress.reasoning_at = now
-                self._progress.note_useful(now)
+                self._note_useful(now)
             case Said.FINISH:
                 self._progress.heard_at = self._progress.finished_at = now
+                self._note_useful(now)
+            case Said.END if self._progress.finished_at is None:
+                self._note_useful(now)
             case Said.NOISE | Said.END | Said.ERROR | Said.BROKEN | Said.SPOILT | Said.DROPPED:
                 pass
+
+    def _note_useful(self, now: float) -> None:
+        """Also how long the model had said nothing useful: that it began a block in between is no word."""
+        if self._progress.spoke_at is not None:
+            self._gaps.add(now - self._progress.spoke_at)
+        self._progress.note_useful(now)
 
     def _reported(self, otherwise: str) -> Failure:
         return self.watcher.failure or _upstream(otherwise)
 
     def _speak(self, frame: Frame, now: float, out: list[bytes]) -> None:
-        self._progress.note_useful(now)
         if self._progress.phase is not Phase.SPOKEN:
             self._commit(now, out)
         out.append(self.watcher.outgoing(frame))

@@ -51,14 +51,17 @@ class Progress(Struct):
     first_useful_at: float | None = None
     useful_at: float | None = None
     """The first useful event of this attempt."""
+    spoke_at: float | None = None
+    """The last useful event of this attempt."""
 
     def begin_attempt(self, now: float) -> None:
         """Another channel takes over: what the last one had begun does not count."""
         self.attempt_at = self.heard_at = now
-        self.reasoning_at = self.finished_at = self.useful_at = None
+        self.reasoning_at = self.finished_at = self.useful_at = self.spoke_at = None
 
     def note_useful(self, now: float) -> None:
         """A useful event came."""
+        self.spoke_at = now
         if self.useful_at is None:
             self.useful_at = now
             if self.first_useful_at is None:
@@ -67,6 +70,8 @@ class Progress(Struct):
     def wait_for_client(self, now: float) -> None:
         """The client is behind and the upstream is held: neither is silent, so no limit runs."""
         self.heard_at = self.wrote_at = now
+        if self.spoke_at is not None:
+            self.spoke_at = now
         if self.phase is not Phase.SPOKEN:
             self.attempt_at = now
         if self.finished_at is not None:

@@ -201,6 +201,29 @@ def test_only_the_model_is_progress() -> None:
         assert progress.heard_at == heard
 
 
+@pytest.mark.parametrize("between", [b"", NOISE, OPENING, REASONING, DROPPED, OPENING + NOISE])
+@pytest.mark.parametrize("word", [OUTPUT, PROGRESS, FINISH, END])
+def test_a_silence_ends_with_the_next_useful_event(between: bytes, word: bytes) -> None:
+    one, progress = relay()
+    one.feed(OPENING, 3)
+    one.feed(OUTPUT, 5)
+    one.feed(between, 14)
+    one.feed(word, 15)
+    assert (one._gaps.seconds, sum(one._gaps.powers)) == (10, 1)
+    one.feed(END, 17)  # told after the finish it is no word
+    assert one._gaps.seconds == (12 if word in (OUTPUT, PROGRESS) else 10)
+    progress.begin_attempt(20)
+    assert progress.spoke_at is None
+
+
+def test_a_silence_in_which_the_client_is_behind_is_not_the_upstream_s() -> None:
+    one, progress = relay()
+    one.feed(OUTPUT, 5)
+    progress.wait_for_client(14)
+    one.feed(OUTPUT, 15)
+    assert one._gaps.seconds == 1
+
+
 def test_reasoning_that_was_opened_lengthens_the_patience() -> None:
     one, progress = relay(Phase.OPENED)
     one.feed(REASONING, 50)
