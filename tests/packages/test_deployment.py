@@ -212,6 +212,13 @@ def _container() -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return pod, container
 
 
+def test_the_namespace_is_made_before_what_is_told_to_be_put_into_it() -> None:
+    text = (_KUBERNETES / "config.yaml").read_text()
+    commands = re.findall(r"^#   kubectl (.+)$", text, re.MULTILINE)
+    assert commands[0] == "apply --filename deploy/kubernetes/namespace.yaml"
+    assert "create secret" in commands[1]
+
+
 def test_pods_get_the_time_to_drain() -> None:
     pod, container = _container()
     config = tomllib.loads(_manifest("ConfigMap")["data"]["tidegate.toml"])
