@@ -75,8 +75,7 @@ def refusal_words(failure: Failure, protocol: Protocol) -> Words:
     """The words for a fault of the request: an upstream's own where it speaks this family's language."""
     standard = _FORMS[failure.kind]
     if failure.origin in _FAMILY:
-        own = failure.origin is protocol or failure.kind is Kind.INVALID_REQUEST
-        code = failure.code if own else failure.code or standard.code
+        code = _kept_code(failure, protocol)
         return Words(failure.type or standard.type, code, _param(failure, protocol))
     if failure.origin is not None:
         # The other family has no codes: a plain refusal has none to be translated.
@@ -84,6 +83,16 @@ def refusal_words(failure: Failure, protocol: Protocol) -> Words:
         return Words(standard.type, code, None)
     param = "model" if failure.kind is Kind.MODEL_NOT_FOUND else failure.param
     return Words(failure.type or standard.type, failure.code or standard.code, param)
+
+
+def _kept_code(failure: Failure, protocol: Protocol) -> str | None:
+    """The upstream's own code. A number is a status, which says less than the kind, if that is known."""
+    code = failure.code
+    if failure.kind is Kind.INVALID_REQUEST:
+        return code
+    if code is None:
+        return None if failure.origin is protocol else _FORMS[failure.kind].code
+    return _FORMS[failure.kind].code if code.isdigit() else code
 
 
 def event_words(failure: Failure, protocol: Protocol) -> Words:

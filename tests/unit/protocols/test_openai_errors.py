@@ -66,6 +66,14 @@ def test_a_full_context_gets_its_code_across_protocols_and_keeps_what_it_has_on_
     assert error(failure, RESPONSES)[1]["code"] == "context_length_exceeded"
 
 
+@pytest.mark.parametrize("caller", [CHAT, RESPONSES])
+def test_a_status_in_the_place_of_the_code_gives_way_to_what_is_known(caller: Protocol) -> None:
+    told = Failure(kind=Kind.CONTEXT_LENGTH, message="m", status=400, type="t", code="400", origin=CHAT)
+    assert error(told, caller)[1]["code"] == "context_length_exceeded"
+    plain = Failure(kind=Kind.INVALID_REQUEST, message="m", status=400, type="t", code="400", origin=CHAT)
+    assert error(plain, caller)[1]["code"] == "400"
+
+
 def test_what_is_not_the_requests_own_fault_never_shows_an_upstreams_words() -> None:
     failure = Failure(kind=Kind.UPSTREAM, message="m", status=500, type="t", code="c", param="p", origin=CHAT)
     told = {"message": "m", "type": "api_error", "param": None, "code": "upstream_error"}

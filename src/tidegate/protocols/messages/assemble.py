@@ -13,6 +13,10 @@ from tidegate.protocols.whole_streams import events_of, is_done
 Object = dict[str, object]
 
 _GROWS = {"text_delta": "text", "thinking_delta": "thinking", "compaction_delta": "content"}
+_UNANNOUNCED: dict[str, Object] = {
+    "text_delta": {"type": "text"},
+    "thinking_delta": {"type": "thinking", "signature": ""},
+}
 
 
 class _Broken(Exception):
@@ -91,10 +95,10 @@ class _Gathered:
         self._count(_without(mapping(message.get("usage")), "output_tokens"))
 
     def _add_delta(self, index: int, delta: Object) -> None:
+        kind = text(delta.get("type")) or ""
         block = self._blocks.get(index)
         if block is None:
-            raise _Broken("the upstream sent a delta before its block")
-        kind = text(delta.get("type")) or ""
+            block = self._unannounced(index, kind)
         if kind in _GROWS:
             self._grow(index, _GROWS[kind], delta.get(_GROWS[kind]))
         elif kind == "signature_delta":
@@ -103,6 +107,15 @@ class _Gathered:
             block["citations"] = [*listing(block.get("citations")), delta.get("citation")]
         elif kind == "input_json_delta":
             self._grow(index, "input", delta.get("partial_json"))
+
+    def _unannounced(self, index: int, kind: str) -> Object:
+        """The block that a delta begins on servers that leave out its start; a call needs its name."""
+        if index < 0 or kind not in _UNANNOUNCED:
+            raise _Broken("the upstream sent a delta before its block")
+        self._last = index
+        block: Object = dict(_UNANNOUNCED[kind])
+        self._blocks[index] = block
+        return block
 
     def _grow(self, index: int, member: str, piece: object) -> None:
         """Texts come in many small pieces, which are joined once."""

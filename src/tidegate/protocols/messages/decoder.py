@@ -24,6 +24,11 @@ _STOPS = {
     "pause_turn": Stop.PAUSE,
 }
 """`end_turn`, and every word that this version does not know, is a natural end."""
+_UNANNOUNCED: dict[str | None, dict[str, object]] = {
+    "text_delta": {"type": "text"},
+    "thinking_delta": {"type": "thinking"},
+}
+"""What a delta begins on servers that leave out `content_block_start`; a call needs its name."""
 
 
 class MessagesDecoder(StreamDecoder):
@@ -33,6 +38,7 @@ class MessagesDecoder(StreamDecoder):
         super().__init__()
         self._open: dict[int, Content] = {}
         self._begun: set[int] = set()
+        self._unannounced: Content | None = None
         self._ids = CallIds()
         self._started = False
         self._usage: Usage | None = None
@@ -94,14 +100,27 @@ class MessagesDecoder(StreamDecoder):
         index = event.index
         if not self._started or index is None or index in self._begun:
             raise Broken("a block of the upstream begins before its message, without a number or twice")
+        self._end_unannounced()
         self._begun.add(index)
         block = self._open[index] = content_of(mapping(event.content_block), self._ids, data)
         self._blocks.begin(block)
 
     def _grow(self, event: heard.Event) -> None:
+        delta = event.delta
+        if delta is not None and event.index not in self._begun and delta.type in _UNANNOUNCED:
+            event.content_block = _UNANNOUNCED[delta.type]
+            self._begin(event, b"")
+            self._unannounced = self._block_of(event)
         block = self._block_of(event)
-        if event.delta is not None:
-            block.grow(event.delta)
+        if delta is not None:
+            block.grow(delta)
+
+    def _end_unannounced(self) -> None:
+        """A block without a start may lack its stop as well: what comes next ends it."""
+        block, self._unannounced = self._unannounced, None
+        if block is not None and not block.ended:
+            block.ended = True
+            self._open = {index: each for index, each in self._open.items() if each is not block}
 
     def _block_of(self, event: heard.Event) -> Content:
         block = None if event.index is None else self._open.get(event.index)
@@ -114,6 +133,8 @@ class MessagesDecoder(StreamDecoder):
         if not self._started:
             raise Broken("the upstream ended a message that it had not begun")
         delta = event.delta or heard.Delta()
+        if delta.stop_reason is not None:
+            self._end_unannounced()
         self._reason = delta.stop_reason or self._reason
         self._stop_sequence = delta.stop_sequence or self._stop_sequence
         self._details = mapping(delta.stop_details) or self._details

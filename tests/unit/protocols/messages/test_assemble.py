@@ -71,13 +71,22 @@ def test_a_sparse_stream_is_read() -> None:
         (events({"error": {"message": "m", "type": "rate_limit_error"}}), Kind.RATE_LIMIT),
         (events(STOP), Kind.UPSTREAM),
         (events(END, STOP), Kind.UPSTREAM),
-        (events(START, delta(0, "text_delta", text="x"), END, STOP), Kind.UPSTREAM),
+        (events(START, delta(0, "input_json_delta", partial_json="{}"), END, STOP), Kind.UPSTREAM),
         (events(START) + b"data: {\n\n" + events(STOP), Kind.UPSTREAM),
         (b"data: {}\n" * 20_000 + b"\n", Kind.UPSTREAM),
     ],
 )
 def test_what_says_no_answer_fails(body: bytes, kind: Kind) -> None:
     assert failure(assemble(ASKED, body)).kind is kind
+
+
+def test_text_and_thinking_begin_a_block_where_the_upstream_has_not() -> None:
+    said = [delta(0, "thinking_delta", thinking="t"), delta(1, "text_delta", text="He")]
+    body = events(START, *said, delta(1, "text_delta", text="llo"), END, STOP)
+    assert answer(assemble(ASKED, body))["content"] == [
+        {"type": "thinking", "signature": "", "thinking": "t"},
+        {"type": "text", "text": "Hello"},
+    ]
 
 
 def call(*fragments: str, given: object = None) -> bytes | Failure:

@@ -155,7 +155,7 @@ def test_the_name_of_an_event_may_stand_for_its_type_and_the_other_way_round() -
 @pytest.mark.parametrize(
     "stream",
     [
-        pytest.param([message(), grow(0, text="a")], id="a delta before its block"),
+        pytest.param([message(), grow(0, partial_json="{")], id="a call's input before its block"),
         pytest.param([message(), text(0, "a"), grow(0, text="b")], id="a delta after its block"),
         pytest.param([message(), begin(0, TEXT), grow(1, text="a")], id="a delta of no block"),
         pytest.param([message(), begin(0, TEXT), grow(None, text="a")], id="a delta without a number"),
@@ -178,6 +178,20 @@ def test_the_name_of_an_event_may_stand_for_its_type_and_the_other_way_round() -
 )
 def test_what_cannot_be_meant_is_a_failure(stream: list[bytes]) -> None:
     assert broken(of(*stream, END))
+
+
+def test_text_and_thinking_begin_a_block_where_the_upstream_has_not() -> None:
+    events = of(message(), grow(0, thinking="t"), grow(1, text="He"), grow(1, text="llo"), END)
+    assert told(events) == [("reasoning", "t"), ("text", "Hello"), (Stop.END,)]
+
+
+def test_a_block_that_began_without_a_start_may_have_its_stop() -> None:
+    assert told(of(message(), grow(0, text="a"), stop(0), text(1, "b"), END)) == [
+        ("text", "a"),
+        ("text", "b"),
+        (Stop.END,),
+    ]
+    assert broken(of(message(), grow(0, text="a"), text(1, "b"), grow(0, text="late"), END))
 
 
 def test_an_end_mark_alone_begins_nothing() -> None:

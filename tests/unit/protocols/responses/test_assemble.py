@@ -53,6 +53,47 @@ def test_items_stand_in_the_order_of_their_index() -> None:
     assert [each["id"] for each in answer(assemble(ASKED, body))["output"]] == ["i0", "i1"]
 
 
+def grow(index: int, words: str, kind: str = "output_text.delta", **members: object) -> object:
+    event = {"type": f"response.{kind}", "item_id": f"i{index}", "output_index": index}
+    return {**event, "delta": words, **members}
+
+
+@pytest.mark.parametrize("output", [None, []])
+@pytest.mark.parametrize("opening", [[], [item("added", 0, type="message")]])
+def test_text_that_was_only_streamed_is_a_message(opening: list[object], output: object) -> None:
+    said = [grow(0, "Hel", content_index=0), grow(0, "lo", content_index=0)]
+    body = events(*opening, *said, ended("completed", output=output))
+    assert answer(assemble(ASKED, body))["output"] == [
+        {
+            "id": "i0",
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": "Hello", "annotations": []}],
+        }
+    ]
+
+
+def test_parts_that_were_only_streamed_keep_their_order_and_their_kind() -> None:
+    body = events(
+        grow(0, "No", "refusal.delta", content_index=1),
+        grow(0, "a"),
+        grow(0, "", "output_text.done", text="ab"),
+        ended("incomplete"),
+    )
+    [message] = answer(assemble(ASKED, body))["output"]
+    assert message["status"] == "incomplete"
+    assert message["content"] == [
+        {"type": "output_text", "text": "ab", "annotations": []},
+        {"type": "refusal", "refusal": "No"},
+    ]
+
+
+def test_what_was_streamed_of_an_item_that_is_done_counts_once() -> None:
+    body = events(grow(0, "a"), item("done", 0, type="message"), ended("completed", output=[]))
+    assert answer(assemble(ASKED, body))["output"] == [{"id": "i0", "type": "message"}]
+
+
 @pytest.mark.parametrize(
     ("terminal", "status"),
     [("completed", "completed"), ("done", "completed"), ("incomplete", "incomplete"), ("failed", "failed")],
