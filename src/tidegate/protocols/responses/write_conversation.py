@@ -35,10 +35,11 @@ def write_conversation(conversation: Conversation, target: Target) -> Written | 
     body["store"] = _stores(conversation)
     if instructions is not None:
         body["instructions"] = instructions
-    body["input"] = InputWriter(conversation.protocol, target.group, tools, losses).write(turns)
+    group = target.group if abilities.efforts else None  # a model that does not reason takes none back
+    body["input"] = InputWriter(conversation.protocol, group, tools, losses).write(turns)
     body.update(write_parameters(conversation, Protocol.RESPONSES, abilities, losses))
     body.update(write_tools(conversation, tools, losses))
-    body.update(_sampling(conversation, losses))
+    body.update(_sampling(conversation, abilities, losses))
     _note_missing(conversation.sampling, losses)
     body.update(_text(conversation, abilities, losses))
     body.update(_reasoning(conversation, abilities, losses))
@@ -76,14 +77,17 @@ def _instructions(conversation: Conversation, abilities: Abilities) -> tuple[str
     return "\n\n".join(texts), turns[leading:]
 
 
-def _sampling(conversation: Conversation, losses: Losses) -> dict[str, Any]:
-    """The limit and the log probabilities."""
+def _sampling(conversation: Conversation, abilities: Abilities, losses: Losses) -> dict[str, Any]:
+    """The limit, the log probabilities and, of a model that reasons, what it needs to get that back."""
     sampling = conversation.sampling
-    body: dict[str, Any] = {"include": [_SEALED]}
+    include = [_SEALED] if abilities.efforts else []
+    body: dict[str, Any] = {}
     if sampling.logprobs is not None:
-        body["include"].append(_LOGPROBS)
+        include.append(_LOGPROBS)
         if sampling.logprobs.value:
             body["top_logprobs"] = sampling.logprobs.value
+    if include:
+        body["include"] = include
     limit = sampling.max_output_tokens
     if limit is not None and limit.value < 1:
         losses.refuse_value(limit.path)
@@ -131,6 +135,6 @@ def _reasoning(conversation: Conversation, abilities: Abilities, losses: Losses)
     effort = effort_for(conversation.reasoning, abilities.efforts, losses)
     if effort is not None:
         reasoning["effort"] = effort.value
-    if abilities.reasoning_summary and wants_to_see(conversation.reasoning):
+    if abilities.efforts and abilities.reasoning_summary and wants_to_see(conversation.reasoning):
         reasoning["summary"] = "auto"
     return {"reasoning": reasoning} if reasoning else {}

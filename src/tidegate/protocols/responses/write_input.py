@@ -29,7 +29,8 @@ Item = dict[str, Any]
 class InputWriter:
     """The items of one request. It remembers which calls are custom, as their results must be, too."""
 
-    def __init__(self, client: Protocol, group: str, tools: UpstreamTools, losses: Losses) -> None:
+    def __init__(self, client: Protocol, group: str | None, tools: UpstreamTools, losses: Losses) -> None:
+        """`group`: whose reasoning goes back; None: nobody's."""
         self._client = client
         self._group = group
         self._tools = tools

@@ -96,6 +96,13 @@ def test_thinking_of_messages(
     assert MESSAGES_TO_RESPONSES.lost(body) == losses
 
 
+def test_a_model_that_does_not_reason_is_asked_for_nothing_of_reasoning() -> None:
+    sent = said(MESSAGES_TO_RESPONSES.written({"thinking": {"type": "adaptive"}}, efforts=()))
+    assert not {"include", "reasoning"} & set(sent)
+    with_logprobs = said(CHAT_TO_RESPONSES.written({"logprobs": True}, efforts=()))
+    assert with_logprobs["include"] == ["message.output_text.logprobs"]
+
+
 def test_upstreams_without_summaries_are_not_asked_for_one() -> None:
     sent = CHAT_TO_RESPONSES.sent({"reasoning_effort": "low"}, reasoning_summary=False)
     assert sent == {"reasoning": {"effort": "low"}}

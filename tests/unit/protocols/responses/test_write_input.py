@@ -182,6 +182,14 @@ def test_reasoning_returns_only_to_those_who_made_it(sealed: str, group: str, co
     assert told(found.losses) == ([] if comes_back else ["(dropped:messages[1].content[0])"])
 
 
+def test_a_model_that_does_not_reason_gets_no_reasoning_back() -> None:
+    body, made = thinking("tgr1.r"), opener(CARRIERS)
+    found = converted(Protocol.MESSAGES, body, Protocol.RESPONSES, made, efforts=())
+    assert isinstance(found, Written)
+    assert "reasoning" not in {entry.get("type") for entry in said(found)["input"]}
+    assert told(found.losses) == ["(dropped:messages[1].content[0])"]
+
+
 CUSTOM = [{"type": "custom", "custom": {"name": "patch"}}]
 DRESSED = {"role": "assistant", "content": None, "tool_calls": [call("c", "patch", '{"input":"x"}')]}
 NATIVE_CALL = {"id": "c", "type": "custom", "custom": {"name": "patch", "input": "x"}}
