@@ -165,7 +165,8 @@ def _usage_edits(asked: Asked) -> list[Edit]:
     options = passthrough.members_at(asked.body, span)
     if "include_usage" not in options:
         return [(start + 1, start + 1, b'"include_usage":true' + (b"," if options else b""))]
-    return [] if asked.wants_usage else [(*options["include_usage"], b"true")]
+    at, to = options["include_usage"]
+    return [] if asked.body[at:to] == b"true" else [(at, to, b"true")]
 
 
 def _without_carriers(asked: Asked) -> list[Edit]:

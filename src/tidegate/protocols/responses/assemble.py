@@ -19,7 +19,7 @@ _TERMINALS = {
 
 
 _GROWS = {"output_text": ("output_text", "text"), "refusal": ("refusal", "refusal")}
-"""What a part of a message is called in the events of its text -> the part's type and the member of its text."""
+"""What events call a part of a message -> its type, and the member that holds its text."""
 
 
 def assemble(asked: Asked, stream: bytes) -> bytes | Failure:
@@ -96,7 +96,7 @@ class _Gathered:
         content: list[Object] = []
         for (_, told), pieces in sorted(self._parts[index].items()):
             kind, member = _GROWS[told]
-            beside = {"annotations": []} if kind == "output_text" else {}
+            beside: Object = {"annotations": []} if kind == "output_text" else {}
             content.append({"type": kind, member: "".join(pieces), **beside})
         message = {"type": "message", "role": "assistant", "status": status, "content": content}
         return {"id": text(self._ids[index]) or f"msg_{index}", **message}

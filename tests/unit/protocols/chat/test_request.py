@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec import structs
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.protocols.base import Asked, Repair
@@ -140,6 +141,13 @@ def test_a_byte_order_mark_does_not_go_up() -> None:
 )
 def test_streams_ask_for_usage_and_keep_other_options(before: bytes, after: bytes) -> None:
     assert write_request(read(body(before)), "m") == body(after)
+
+
+def test_a_stream_that_is_told_its_usage_anyway_asks_for_it_whatever_the_caller_said() -> None:
+    told = structs.replace(
+        read(body(b',"stream":true,"stream_options":{"include_usage":false}')), wants_usage=True
+    )
+    assert write_request(told, "m") == body(b',"stream":true,"stream_options":{"include_usage":true}')
 
 
 def with_history(*messages: object) -> bytes:
