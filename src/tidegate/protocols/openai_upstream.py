@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.core.capability import MaxTokensField
 from tidegate.core.conversation import Conversation, Format, Structured
 from tidegate.core.failure import Failure
 from tidegate.core.protocol import Protocol
@@ -33,7 +34,7 @@ def write_parameters(
             body[name] = given.value
     if sampling.top_k is not None:
         losses.dropped(sampling.top_k.path)
-    body.update(_end_user(conversation, losses))
+    body.update(_end_user(conversation, abilities, losses))
     body.update(_service_tier(conversation, losses))
     return body
 
@@ -64,10 +65,17 @@ def encoded(body: dict[str, Any]) -> bytes | Failure:
         return invalid("The JSON text is nested too deeply.", None)
 
 
-def _end_user(conversation: Conversation, losses: Losses) -> dict[str, str]:
-    """Under the client's own name for it; what Messages calls `user_id` becomes `safety_identifier`."""
+def _end_user(conversation: Conversation, abilities: Abilities, losses: Losses) -> dict[str, str]:
+    """Under the client's own name for it; what Messages calls `user_id` becomes `safety_identifier`.
+
+    Servers that still have the old name of the output limit do not know it, and many refuse what they do not
+    know: Claude Code sends a user with every request.
+    """
     user = conversation.end_user
     if user is None:
+        return {}
+    if abilities.max_tokens_field is MaxTokensField.MAX_TOKENS and user.path != "user":
+        losses.dropped(user.path)
         return {}
     if conversation.protocol is not Protocol.MESSAGES:
         return {user.path: user.value}

@@ -12,6 +12,7 @@ from tests.unit.protocols.asking import (
     Crossing,
 )
 
+from tidegate.core.capability import MaxTokensField
 from tidegate.core.failure import Failure, Kind
 from tidegate.protocols.openai_upstream import encoded
 
@@ -31,6 +32,15 @@ def test_a_long_user_id_becomes_its_hash(crossing: Crossing) -> None:
     body = {"metadata": {"user_id": "u" * 129}}
     assert crossing.sent(body) == {"safety_identifier": sha256(b"u" * 129).hexdigest()}
     assert crossing.lost(body) == ["approximated:metadata.user_id"]
+
+
+def test_servers_of_the_old_limit_get_an_end_user_only_under_its_old_name() -> None:
+    old = {"max_tokens_field": MaxTokensField.MAX_TOKENS}
+    body = {"metadata": {"user_id": "u"}}
+    assert "safety_identifier" not in MESSAGES_TO_CHAT.sent(body, **old)
+    assert MESSAGES_TO_CHAT.lost(body, **old) == ["dropped:metadata.user_id"]
+    assert RESPONSES_TO_CHAT.lost({"safety_identifier": "u"}, **old) == ["dropped:safety_identifier"]
+    assert RESPONSES_TO_CHAT.sent({"user": "u"}, **old) == {"user": "u"}
 
 
 @pytest.mark.parametrize("crossing", BOTH)
