@@ -17,6 +17,7 @@ Attributes: TypeAlias = dict[str, Value]
 
 _LONGEST = 256
 _WORD = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_WRONG_METHOD = 405
 _OTHER = "_OTHER"
 """What the conventions write for a value that cannot be told."""
 
@@ -78,8 +79,10 @@ def spans_of(traced: Traced, peers: Peers, clean: Clean) -> tuple[Span, ...]:
 def _request_span(traced: Traced, clean: Clean) -> Span:
     record, trace = traced.record, traced.trace
     start = _nano(record.created_at)
+    method = "POST" if record.status != _WRONG_METHOD else _OTHER
     return Span(
-        name=f"POST {traced.path}",
+        # Where the method cannot be told, the conventions have this word in its place.
+        name=f"{'HTTP' if method is _OTHER else method} {traced.path}",
         kind=Kind.SERVER,
         span_id=trace.span_id,
         parent_id=trace.parent_id,
@@ -88,7 +91,7 @@ def _request_span(traced: Traced, clean: Clean) -> Span:
         end=start + _ms(record.duration_ms),
         attributes=_told(
             {
-                "http.request.method": "POST" if record.status != 405 else _OTHER,
+                "http.request.method": method,
                 "http.route": traced.path,
                 "http.response.status_code": record.status,
                 "user_agent.original": _short(record.user_agent, clean),

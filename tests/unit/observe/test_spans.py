@@ -215,6 +215,7 @@ def test_a_request_that_was_turned_away_has_one_span() -> None:
     )
     [request] = made(bare)
     assert request.attributes["http.request.method"] == "_OTHER"
+    assert request.name == "HTTP /v1/chat/completions"
     assert not {"tidegate.key", "gen_ai.request.model"} & request.attributes.keys()
     assert request.moments == ()
 
