@@ -24,6 +24,7 @@ class Block:
         self.index = index
         self.kind = word(opening, "type")
         self.name = word(opening, "name")
+        self.identifier = word(opening, "id")
         self.spoken = 0
         self._opening = opening
         self._json: list[str] = []
@@ -38,6 +39,10 @@ class Block:
             case "tool_use":
                 self.spoken += 1
                 yield from self._start_call(event)
+            case "redacted_thinking":
+                self.spoken += 1
+                if not word(self._opening, "data"):
+                    yield at(event, "messages-block", "a redacted_thinking block without data")
             case "":
                 yield at(event, "messages-block", "content_block has no type")
             case _:  # blocks of the provider's own tools, whole at once
@@ -46,7 +51,7 @@ class Block:
     def _start_call(self, event: Event) -> Iterator[Finding]:
         if not self.name:
             yield at(event, "tool-call-name", "a tool_use block without a name")
-        if not _CALL_ID.fullmatch(word(self._opening, "id")):
+        if not _CALL_ID.fullmatch(self.identifier):
             message = "the id of a tool_use block is not made of letters, digits, _ and -"
             yield at(event, "tool-call-id", message)
         if not isinstance(self._opening.get("input"), dict):
@@ -56,8 +61,11 @@ class Block:
         """A delta of it."""
         kind = word(delta, "type")
         member, fitting = _DELTAS.get(kind, ("", ()))
+        if not kind:
+            yield at(event, "messages-block", "its delta is no object with a type")
+            return
         if not member:
-            yield at(event, "unknown-event", f"{kind or 'no type'} is no delta that is known")
+            yield at(event, "unknown-event", f"{kind} is no delta that is known")
             return
         if self.kind not in fitting:
             yield at(event, "messages-block", f"{kind} in a block of {self.kind}")
@@ -69,7 +77,7 @@ class Block:
             case "input_json_delta":
                 self._json.append(str(value))
             case "signature_delta":
-                self._signatures += 1
+                self._signatures += bool(value)
             case _:  # text of any kind
                 self.spoken += bool(value)
 

@@ -52,11 +52,12 @@ class ChatReader:
         yield from self._check_members(event, told)
         usage = told.get("usage")
         if isinstance(usage, dict):
-            self._usage = usage
             yield from self._check_place(event, told)
-        elif not elements(told, "choices"):
-            message = "it has no choice: code that reads choices[0] fails"
-            yield at(event, "chat-choices-empty", message)
+            self._usage = usage
+        elif usage is not None:
+            yield at(event, "usage-form", "usage is no object")
+        elif self._usage is not None and elements(told, "choices") and self._waits_for_usage():
+            yield at(event, "usage-place", "a choice goes on after usage, which comes last")
         for choice in elements(told, "choices"):
             yield from self._see_choice(event, choice)
 
@@ -67,7 +68,7 @@ class ChatReader:
         if not self._choices:
             yield Finding("finish", "no choice ever came")
         for index, choice in self._choices.items():
-            yield from _end_choice(index, choice)
+            yield from _end_choice(index, choice, self._expected.tool)
         if self._phase is not Phase.ENDED:
             yield Finding("end-mark", "the stream ends without data: [DONE]")
         if self._usage is not None:
@@ -87,6 +88,11 @@ class ChatReader:
         )
 
     def _check_members(self, event: Event, told: Object) -> Iterator[Finding]:
+        if not elements(told, "choices") and not isinstance(told.get("usage"), dict):
+            message = "it has no choice: code that reads choices[0] fails"
+            yield at(event, "chat-choices-empty", message)
+            if told.get("choices") == [] and told.get("id") == "":
+                return  # a filter tells of the prompt, before there is an answer with an id
         if told.get("object") != "chat.completion.chunk":
             message = f"its object is {told.get('object')!r}, not chat.completion.chunk"
             yield at(event, "chat-object", message)
@@ -101,11 +107,16 @@ class ChatReader:
             elif name != "choices" and self._same.setdefault(name, told[name]) != told[name]:
                 yield at(event, "chat-same", f"{name} is not that of the chunks before")
 
+    def _waits_for_usage(self) -> bool:
+        return self._expected.usage and not self._phase.is_over
+
     def _check_place(self, event: Event, told: Object) -> Iterator[Finding]:
         if not self._expected.usage:
             yield at(event, "usage-unasked", "it tells usage, which was not asked for")
         elif elements(told, "choices"):
             yield at(event, "usage-place", "usage stands beside choices, not in a chunk of its own")
+        elif self._usage is not None:
+            yield at(event, "usage-place", "usage comes a second time")
 
     def _see_choice(self, event: Event, choice: object) -> Iterator[Finding]:
         index = count(choice, "index")
@@ -125,11 +136,15 @@ class ChatReader:
     def _see_delta(self, event: Event, known: _Choice, delta: Object) -> Iterator[Finding]:
         if known.deltas == 0 and delta.get("role") != "assistant":
             yield at(event, "chat-role", "the first delta of a choice does not tell the role assistant")
+        elif delta.get("role") not in (None, "", "assistant"):
+            yield at(event, "chat-role", f"the role is {delta.get('role')!r}, not assistant")
         known.deltas += 1
         for name in _TEXTS:
             text = delta.get(name)
             if text is not None and not isinstance(text, str):
                 yield at(event, "chat-delta", f"delta.{name} is no text")
+        if delta.get("tool_calls") is not None and not isinstance(delta["tool_calls"], list):
+            yield at(event, "chat-delta", "delta.tool_calls is no list")
         says = any(delta.get(name) for name in (*_TEXTS, "tool_calls"))
         self._spoken += says
         if says and known.finish is not None:
@@ -144,17 +159,22 @@ def _see_finish(event: Event, known: _Choice, choice: object) -> Iterator[Findin
         return
     if known.finish is not None:
         yield at(event, "finish", "a second finish_reason for the same choice")
-    if finish not in FINISHES:
+    if not isinstance(finish, str):
+        yield at(event, "finish", "finish_reason is no text")
+    elif finish not in FINISHES:
         yield at(event, "finish-word", f"{finish!r} is no finish_reason of the protocol")
     known.finish = str(finish)
 
 
-def _end_choice(index: int, choice: _Choice) -> Iterator[Finding]:
+def _end_choice(index: int, choice: _Choice, forced: str | None) -> Iterator[Finding]:
     if choice.finish is None:
         yield Finding("finish", f"choice {index} has no finish_reason")
     yield from choice.calls.end(whole=choice.finish not in (None, "length"))
     if choice.finish == "stop" and choice.calls.names:
-        yield Finding("tool-finish", "the finish_reason is stop, though tools are called")
+        known = "tool-finish-forced" if forced in choice.calls.names else "tool-finish"
+        yield Finding(known, "the finish_reason is stop, though tools are called")
+    if choice.finish == "tool_calls" and not choice.calls.names:
+        yield Finding("tool-finish", "the finish_reason is tool_calls, but no tool is called")
 
 
 def check_error_event(event: Event, error: object) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ def check_framing(stream: EventStream, protocol: Protocol) -> Iterator[Finding]:
         yield Finding("line-ends", f"lines end with {ends}: hand-written parsers look for LF LF")
     for event in stream.events:
         yield from _check_lines(event)
-        if event.data and event.data.strip() != "[DONE]":
+        if event.data and event.data.strip() not in ("", "[DONE]"):
             yield from _check_name(event, protocol)
 
 
@@ -38,7 +38,7 @@ def _check_lines(event: Event) -> Iterator[Finding]:
 
 
 def _check_fields(event: Event, names: list[bytes]) -> Iterator[Finding]:
-    if event.data is None:
+    if event.data is None or not event.data.strip():
         yield at(event, "event-without-data", "it has no data: some clients read it as an empty text")
     if b"retry" in names:
         yield at(event, "retry-line", "a retry line: clients would repeat the request, or fail at it")

@@ -5,26 +5,21 @@ from collections.abc import Iterator
 from tidegate.doctor.findings import Finding, at
 from tidegate.doctor.framing import Event
 from tidegate.doctor.members import Object, count, elements, is_object_text, part, word
+from tidegate.doctor.parts import Parts
 
-_PART_TEXTS = {
-    "response.output_text.delta": ("content", "output_text"),
-    "response.refusal.delta": ("content", "refusal"),
-    "response.reasoning_text.delta": ("content", "reasoning_text"),
-    "response.reasoning_summary_text.delta": ("summary", "summary_text"),
+_TEXTS = {
+    "response.output_text": "output_text",
+    "response.refusal": "refusal",
+    "response.reasoning_text": "reasoning_text",
+    "response.reasoning_summary_text": "summary_text",
 }
-_PART_ENDS = {
-    "response.output_text.done": ("content", "text"),
-    "response.refusal.done": ("content", "refusal"),
-    "response.reasoning_text.done": ("content", "text"),
-    "response.reasoning_summary_text.done": ("summary", "text"),
-}
-_PARTS = {
+_EDGES = {
     "response.content_part": "content",
     "response.reasoning_summary_part": "summary",
 }
 _INPUTS = {
-    "response.function_call_arguments": "arguments",
-    "response.custom_tool_call_input": "input",
+    "response.function_call_arguments": ("function_call", "arguments"),
+    "response.custom_tool_call_input": ("custom_tool_call", "input"),
 }
 _PREFIXES = (
     *("response.output_", "response.content_part.", "response.refusal.", "response.reasoning_"),
@@ -35,14 +30,14 @@ _PREFIXES = (
 
 
 class _Item:
-    """One item; the parts are by their kind and index."""
+    """One item, from its start to its end."""
 
     def __init__(self, opening: Object) -> None:
         self.opening = opening
         self.final: Object | None = None
-        self.parts: dict[tuple[str, int], list[str]] = {}
-        self.closed: set[tuple[str, int]] = set()
+        self.parts = Parts()
         self.input: list[str] = []
+        self.input_ended = False
 
     @property
     def kind(self) -> str:
@@ -81,12 +76,12 @@ class Items:
         if item is None or item.final is not None:
             yield at(event, "responses-item", f"{kind} for item {index}, which is not open")
             return
-        if "item_id" in told and told["item_id"] != item.opening.get("id"):
-            yield at(event, "responses-item", f"its item_id is not that of item {index}")
         if kind == "response.output_item.done":
             yield from self._close(event, item, part(told, "item"))
-        else:
-            yield from self._see_part(event, kind, item, told)
+            return
+        if not kind.startswith("response.shell_call_") and told.get("item_id") != item.opening.get("id"):
+            yield at(event, "responses-item", f"its item_id is not that of item {index}")
+        yield from self._see_part(event, kind, item, told)
 
     def end(self, output: list[object], *, cut: bool) -> Iterator[Finding]:
         """The response ended in order; `cut` where a limit ended it. `output` is what it tells of itself."""
@@ -113,6 +108,8 @@ class Items:
         if not word(item, "id") or not word(item, "type"):
             yield at(event, "responses-item", "an item without id or type")
         self._items[len(self._items) if index is None else index] = added = _Item(item)
+        for odd in _odd(item):
+            yield at(event, "responses-item", odd)
         if added.kind in ("function_call", "custom_tool_call"):
             self.spoken += 1
             others = [other.opening.get("call_id") for other in self._items.values() if other is not added]
@@ -126,9 +123,14 @@ class Items:
         for name in ("id", "type", "call_id", "name"):
             if final.get(name) != item.opening.get(name):
                 yield at(event, "responses-item", f"its {name} is not that of the item as it was added")
-        for place in item.parts:
-            if place not in item.closed:
-                yield at(event, "responses-part", f"{place[0]} part {place[1]} is not done before its item")
+        if final.get("status") == "in_progress":
+            yield at(event, "responses-item", "it is done, and its status is in_progress")
+        for odd in _odd(final):
+            yield at(event, "responses-item", odd)
+        for odd in item.parts.end():
+            yield at(event, "responses-part", odd)
+        if item.input and not item.input_ended:
+            yield at(event, "responses-part", "its input is not done before it")
         told = final.get("arguments", final.get("input"))
         if item.input and told != "".join(item.input):
             yield at(event, "responses-text", "the item differs from the deltas of its input")
@@ -136,23 +138,49 @@ class Items:
     def _see_part(self, event: Event, kind: str, item: _Item, told: Object) -> Iterator[Finding]:
         stem, _, step = kind.rpartition(".")
         if stem in _INPUTS:
-            yield from self._see_input(event, step, item, told, _INPUTS[stem])
-        elif stem in _PARTS:
-            yield from _see_edge(event, step, item, _PARTS[stem], told)
-        elif kind in _PART_TEXTS:
+            yield from _see_input(event, step, item, told, *_INPUTS[stem])
+        elif stem in _EDGES and step in ("added", "done"):
+            yield from item.parts.see_edge(event, step, _EDGES[stem], told)
+        elif stem in _TEXTS and step == "delta":
             self.spoken += bool(told.get("delta"))
-            yield from _see_text(event, item, _PART_TEXTS[kind][0], told)
-        elif kind in _PART_ENDS:
-            family, member = _PART_ENDS[kind]
-            yield from _see_whole_text(event, item, family, told, member)
+            yield from item.parts.see_text(event, _TEXTS[stem], told)
+        elif stem in _TEXTS and step == "done":
+            yield from item.parts.see_whole_text(event, _TEXTS[stem], told)
 
-    def _see_input(
-        self, event: Event, step: str, item: _Item, told: Object, member: str
-    ) -> Iterator[Finding]:
-        if step == "delta":
-            item.input.append(word(told, "delta"))
-        elif item.input and told.get(member) != "".join(item.input):
-            yield at(event, "responses-text", f"{member} differs from the deltas before it")
+
+def _see_input(
+    event: Event, step: str, item: _Item, told: Object, kind: str, member: str
+) -> Iterator[Finding]:
+    if item.kind != kind or item.input_ended:
+        yield at(event, "responses-part", f"{member} for an item of {item.kind} that takes none any more")
+    if step == "delta":
+        if not isinstance(told.get("delta"), str):
+            yield at(event, "responses-part", "delta is no text")
+        item.input.append(word(told, "delta"))
+        return
+    item.input_ended = True
+    if not isinstance(told.get(member), str):
+        yield at(event, "responses-part", f"{member} is no text")
+    elif item.input and told.get(member) != "".join(item.input):
+        yield at(event, "responses-text", f"{member} differs from the deltas before it")
+
+
+_DEMANDED: dict[str, tuple[tuple[str, type], ...]] = {
+    "message": (("content", list), ("role", str), ("status", str)),
+    "function_call": (("arguments", str),),
+    "custom_tool_call": (("input", str),),
+    "reasoning": (("summary", list),),
+}
+
+
+def _odd(item: Object) -> Iterator[str]:
+    """What an item of the commonest types lacks."""
+    kind = word(item, "type")
+    for name, right in _DEMANDED.get(kind, ()):
+        if not isinstance(item.get(name), right):
+            yield f"{kind}.{name} is missing, or of the wrong kind"
+    if kind == "message" and item.get("role") != "assistant":
+        yield f"message.role is {item.get('role')!r}, not assistant"
 
 
 def _gist(item: object) -> tuple[object, ...]:
@@ -163,44 +191,3 @@ def _gist(item: object) -> tuple[object, ...]:
         for one in elements(item, family)
     ]
     return (said, *(word(item, name) for name in ("call_id", "name", "arguments", "input")))
-
-
-def _place(family: str, told: Object) -> tuple[str, int]:
-    index = count(told, f"{family}_index")
-    return family, -1 if index is None else index
-
-
-def _see_edge(event: Event, step: str, item: _Item, family: str, told: Object) -> Iterator[Finding]:
-    place = _place(family, told)
-    if step == "added":
-        expected = sum(known == family for known, _ in item.parts)
-        if place[1] != expected:
-            yield at(event, "responses-part", f"its {family}_index is {place[1]}, not {expected}")
-        item.parts[place] = []
-        return
-    if place not in item.parts or place in item.closed:
-        yield at(event, "responses-part", f"{family} part {place[1]} is done, but not open")
-        return
-    item.closed.add(place)
-    final = part(told, "part")
-    text = final.get("text", final.get("refusal"))
-    if text != "".join(item.parts[place]):
-        yield at(event, "responses-text", "the part differs from the deltas before it")
-
-
-def _see_text(event: Event, item: _Item, family: str, told: Object) -> Iterator[Finding]:
-    place = _place(family, told)
-    if place not in item.parts or place in item.closed:
-        yield at(event, "responses-part", f"text for {family} part {place[1]}, which is not open")
-        return
-    if not isinstance(told.get("delta"), str):
-        yield at(event, "responses-part", "delta is no text")
-    item.parts[place].append(word(told, "delta"))
-
-
-def _see_whole_text(event: Event, item: _Item, family: str, told: Object, member: str) -> Iterator[Finding]:
-    place = _place(family, told)
-    if place not in item.parts or place in item.closed:
-        yield at(event, "responses-part", f"text for {family} part {place[1]}, which is not open")
-    elif told.get(member) != "".join(item.parts[place]):
-        yield at(event, "responses-text", f"{member} differs from the deltas before it")

@@ -88,6 +88,8 @@ class MessagesReader:
         called = any(block.kind == "tool_use" for block in self._blocks)
         if called and self._stop in ("end_turn", "stop_sequence"):
             yield Finding("tool-finish", f"the stop_reason is {self._stop}, though tools are called")
+        if self._stop == "tool_use" and not called:
+            yield Finding("tool-finish", "the stop_reason is tool_use, but no tool is called")
 
     def summary(self) -> Summary:
         """What it said."""
@@ -105,7 +107,7 @@ class MessagesReader:
         else:
             yield at(event, "messages-first", "a second message_start")
         message, usage = part(told, "message"), part(part(told, "message"), "usage")
-        self._usage = {**self._usage, **usage}
+        self._add(usage)
         for name, right in (
             ("id", bool(word(message, "id"))),
             ("type", message.get("type") == "message"),
@@ -119,16 +121,28 @@ class MessagesReader:
             if not right:
                 yield at(event, "messages-start", f"message.{name} is missing, or not as at the start")
 
+    def _add(self, usage: Object) -> None:
+        """Later counts replace earlier ones; null tells nothing."""
+        self._usage |= {name: value for name, value in usage.items() if value is not None}
+
+    def _open_block(self, event: Event, index: int | None, opening: Object) -> Iterator[Finding]:
+        if self._stop is not None:
+            yield at(event, "messages-delta", "a block begins after the message_delta with the stop_reason")
+        if self._open is not None:
+            yield at(event, "messages-block", f"block {self._open.index} is still open")
+        if index != len(self._blocks):
+            yield at(event, "messages-block", f"its index is {index}, not {len(self._blocks)}")
+        others = {block.identifier for block in self._blocks if block.kind == "tool_use"}
+        self._open = Block(len(self._blocks) if index is None else index, opening)
+        self._blocks.append(self._open)
+        yield from self._open.start(event)
+        if self._open.kind == "tool_use" and self._open.identifier in others:
+            yield at(event, "tool-call-id", "the id of a tool_use block is that of another")
+
     def _block(self, event: Event, kind: str, told: Object) -> Iterator[Finding]:
         index = count(told, "index")
         if kind == "content_block_start":
-            if self._open is not None:
-                yield at(event, "messages-block", f"block {self._open.index} is still open")
-            if index != len(self._blocks):
-                yield at(event, "messages-block", f"its index is {index}, not {len(self._blocks)}")
-            self._open = Block(len(self._blocks) if index is None else index, part(told, "content_block"))
-            self._blocks.append(self._open)
-            yield from self._open.start(event)
+            yield from self._open_block(event, index, part(told, "content_block"))
             return
         if self._open is None or self._open.index != index:
             yield at(event, "messages-block", f"block {index} is not open")
@@ -145,11 +159,13 @@ class MessagesReader:
             yield at(event, "messages-delta", f"block {self._open.index} is still open")
         if self._stop is not None or stop is None:
             yield at(event, "messages-delta", "not one message_delta with a stop_reason, after the blocks")
+        elif not isinstance(stop, str):
+            yield at(event, "messages-delta", "delta.stop_reason is no text")
         elif stop not in STOPS:
             yield at(event, "finish-word", f"{stop!r} is no stop_reason of the protocol")
         if count(usage, "output_tokens") is None:
             yield at(event, "messages-delta", "usage.output_tokens is missing")
-        self._usage = {**self._usage, **usage}
+        self._add(usage)
         if stop is not None:
             self._stop = str(stop)
 

@@ -16,10 +16,28 @@ TERMINAL = {
     "response.failed": "failed",
 }
 _LIFECYCLE = frozenset({"response.created", "response.queued", "response.in_progress", *TERMINAL})
-RESPONSE_MEMBERS = (
-    *("id", "object", "created_at", "model", "output", "parallel_tool_calls", "tool_choice", "tools"),
-    "status",
-)
+_MEMBERS: dict[str, tuple[type, ...]] = {
+    "id": (str,),
+    "created_at": (int, float),
+    "model": (str,),
+    "output": (list,),
+    "parallel_tool_calls": (bool,),
+    "tool_choice": (str, dict),
+    "tools": (list,),
+    "status": (str,),
+}
+
+
+def odd_members(response: Object) -> Iterator[str]:
+    """What a response object lacks, or has in another form."""
+    if response.get("object") != "response":
+        yield "object is not response"
+    for name, kinds in _MEMBERS.items():
+        value = response.get(name)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            yield f"{name} is missing, or of the wrong kind"
+        elif value == "":
+            yield f"{name} is empty"
 
 
 class ResponsesReader:
@@ -41,13 +59,13 @@ class ResponsesReader:
     def see(self, event: Event, told: Object) -> Iterator[Finding]:
         """An event with a type."""
         kind = word(told, "type")
-        if kind == "keepalive":
+        if kind == "keepalive":  # some servers number it, others do not
+            if "sequence_number" in told:
+                yield from self._check_number(event, told)
             return
         if self._ended is not None:
             yield at(event, "after-end", "it comes after the end of the stream")
-        if not self._begun and kind != "response.created":
-            yield at(event, "responses-first", f"the stream begins with {kind or 'no type'}")
-        self._begun.add(kind)
+        yield from self._check_beginning(event, kind)
         yield from self._check_number(event, told)
         if kind in _LIFECYCLE:
             yield from self._see_response(event, kind, part(told, "response"))
@@ -84,6 +102,15 @@ class ResponsesReader:
             output_tokens=count(part(self._last, "usage"), "output_tokens"),
         )
 
+    def _check_beginning(self, event: Event, kind: str) -> Iterator[Finding]:
+        if not self._begun and kind != "response.created":
+            yield at(event, "responses-first", f"the stream begins with {kind or 'no type'}")
+        elif kind in self._begun and kind == "response.created":
+            yield at(event, "responses-first", "a second response.created")
+        elif kind in self._begun and kind == "response.in_progress":
+            yield at(event, "responses-in-progress", "it comes again, or after an item")
+        self._begun.add(kind)
+
     def _check_number(self, event: Event, told: Object) -> Iterator[Finding]:
         number = count(told, "sequence_number")
         if number != self._next:
@@ -91,11 +118,8 @@ class ResponsesReader:
         self._next = (self._next if number is None else number) + 1
 
     def _see_response(self, event: Event, kind: str, response: Object) -> Iterator[Finding]:
-        for name in RESPONSE_MEMBERS:
-            if name not in response:
-                yield at(event, "responses-members", f"response.{name} is missing")
-        if response.get("object") != "response":
-            yield at(event, "responses-members", "response.object is not response")
+        for odd in odd_members(response):
+            yield at(event, "responses-members", f"response.{odd}")
         identifier = word(response, "id")
         if self._id and identifier != self._id:
             yield at(event, "responses-id", f"response.id is {identifier}, before it was {self._id}")

@@ -81,6 +81,7 @@ RULES: tuple[Rule, ...] = (
     Rule("foreign-end-mark", _W, _STREAMS),
     Rule("finish", _E, _STREAMS),
     Rule("finish-word", _W, _ANSWERS),
+    Rule("empty-answer", _W, _ANSWERS),
     # Chat Completions
     Rule("chat-object", _E, _CHAT),
     Rule("chat-members", _E, _CHAT),
@@ -114,6 +115,7 @@ RULES: tuple[Rule, ...] = (
     Rule("tool-call-repeated", _E, _SDK),
     Rule("tool-arguments", _E, _ANSWERS),
     Rule("tool-finish", _W, _ANSWERS),
+    Rule("tool-finish-forced", _N, _ANSWERS),
     Rule("tool-refused", _N, _ANSWERS),
     # usage and limits
     Rule("usage-missing", _E, _ANSWERS),

@@ -10,7 +10,7 @@ from tidegate.doctor.members import Object, count, part
 def check_usage(usage: Object, protocol: Protocol, *, spoken: bool) -> Iterator[Finding]:
     """The usage of a whole answer, or the last of a stream; `spoken`: there was output."""
     shown = str(usage)[:500]
-    for message in _wrong_numbers(usage, _NUMBERS[protocol]):
+    for message in _wrong_numbers(usage, _NUMBERS[protocol], _DETAILS[protocol]):
         yield Finding("usage-form", message, shown)
     prompt, output = _prompt(usage, protocol), count(usage, _NUMBERS[protocol][1])
     match protocol:
@@ -48,18 +48,43 @@ _NUMBERS = {
 }
 
 
-def _wrong_numbers(usage: Object, demanded: tuple[str, ...]) -> Iterator[str]:
+_DETAILS = {
+    Protocol.CHAT: {"prompt_tokens_details": _CACHED, "completion_tokens_details": _REASONING},
+    Protocol.RESPONSES: {"input_tokens_details": _CACHED, "output_tokens_details": _REASONING},
+    Protocol.MESSAGES: {
+        "": ("cache_read_input_tokens", "cache_creation_input_tokens"),
+        "cache_creation": ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
+        "output_tokens_details": ("thinking_tokens",),
+    },
+}
+"""Counts that may be left out, and the objects that they stand in."""
+
+
+def _wrong_numbers(
+    usage: Object, demanded: tuple[str, ...], further: dict[str, tuple[str, ...]]
+) -> Iterator[str]:
     for name in demanded:
         if count(usage, name) is None:
             yield f"{name} is no whole number"
+    for details, names in further.items():
+        if details and not isinstance(usage.get(details), dict | None):
+            yield f"{details} is no object"
+        yield from _wrong_details(part(usage, details) if details else usage, names)
     yield from _negative(usage, "")
-
-
-def _negative(usage: Object, before: str) -> Iterator[str]:
     for name, value in usage.items():
         if isinstance(value, dict):
-            yield from _negative(value, f"{before}{name}.")
-        elif isinstance(value, int | float) and value < 0:
+            yield from _negative(value, f"{name}.")
+
+
+def _wrong_details(inside: Object, names: tuple[str, ...]) -> Iterator[str]:
+    for name in names:
+        if inside.get(name) is not None and count(inside, name) is None:
+            yield f"{name} is no whole number"
+
+
+def _negative(counts: Object, before: str) -> Iterator[str]:
+    for name, value in counts.items():
+        if isinstance(value, int | float) and value < 0:
             yield f"{before}{name} is negative"
 
 

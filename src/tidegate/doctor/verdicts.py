@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from tidegate.core.protocol import Protocol
 from tidegate.doctor.chat_checks import ChatReader
 from tidegate.doctor.error_checks import check_error_body, check_refusal
@@ -19,6 +21,8 @@ from tidegate.doctor.told import Reader, read_events
 from tidegate.doctor.whole_checks import check_whole, whole_summary
 
 _LIMIT_STOPS = frozenset({"length", "max_tokens", "max_output_tokens"})
+_SILENT_STOPS = _LIMIT_STOPS | {"refusal", "content_filter", "failed", "pause_turn", "compaction"}
+"""Reasons to stop that leave nothing to say, or hide what was said."""
 _CANNOT = frozenset({400, 404, 422, 501})
 _LEEWAY = 4
 """How many times the allowed tokens an answer must have before the limit counts as ignored."""
@@ -78,10 +82,14 @@ def _stream_findings(
     protocol: Protocol, expected: Expectation, head: Head, recording: Recording, stream: EventStream
 ) -> Iterator[Finding]:
     yield from check_stream_head(head, long=expected.long)
+    whole = recording.close is Close.WHOLE
+    if not whole:  # where it was cut, nothing can be said of the event that was on its way
+        stream = structs.replace(stream, events=tuple(event for event in stream.events if event.closed))
     told = [event for event in stream.events if event.data]
     if not told and not stream.cut:
-        what = "no event" if recording.body else "nothing"
-        yield Finding("body-form", f"the body holds {what}", shortened(recording.body) or None)
+        if whole:
+            what = "no event" if recording.body else "nothing"
+            yield Finding("body-form", f"the body holds {what}", shortened(recording.body) or None)
         return
     yield from check_framing(stream, protocol)
     if stream.cut:
@@ -89,9 +97,10 @@ def _stream_findings(
     if stream.cut or recording.close is Close.TOO_LARGE:
         return
     reader = _reader(protocol, expected)
-    yield from read_events(stream.events, reader)
+    yield from read_events(stream.events, reader, ended=recording.close is not Close.TOO_LATE)
     yield from check_time(recording, told, long=expected.long)
-    yield from _check_said(reader.summary(), expected)
+    if recording.close is not Close.TOO_LATE:
+        yield from _check_said(reader.summary(), expected)
 
 
 def _reader(protocol: Protocol, expected: Expectation) -> Reader:
@@ -108,6 +117,8 @@ def _check_said(said: Summary, expected: Expectation) -> Iterator[Finding]:
     """Whether the answer is what was asked for."""
     if said.failed:
         return
+    if said.stop is not None and said.stop not in _SILENT_STOPS and not said.spoken:
+        yield Finding("empty-answer", "it ends well, but holds no text and no call that clients can read")
     if expected.tool is not None and expected.tool not in said.calls:
         yield Finding("tool-refused", f"the tool {expected.tool} was to be called, and was not")
     if expected.limit is not None:

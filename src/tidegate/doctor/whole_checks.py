@@ -13,7 +13,7 @@ from tidegate.doctor.http_checks import content_type
 from tidegate.doctor.members import Object, count, elements, part, word
 from tidegate.doctor.messages_checks import STOPS
 from tidegate.doctor.recording import Head
-from tidegate.doctor.responses_checks import RESPONSE_MEMBERS
+from tidegate.doctor.responses_checks import odd_members
 from tidegate.doctor.usage_checks import check_usage
 
 
@@ -47,7 +47,44 @@ def whole_summary(body: bytes, protocol: Protocol) -> Summary:
         return Summary(failed=True)
     output = "completion_tokens" if protocol is Protocol.CHAT else "output_tokens"
     stop = _stop(answer, protocol)
-    return Summary(spoken=1, stop=stop or None, output_tokens=count(part(answer, "usage"), output))
+    return Summary(
+        spoken=sum(map(_says, _told(answer, protocol))),
+        stop=stop or None,
+        output_tokens=count(part(answer, "usage"), output),
+    )
+
+
+def _told(answer: object, protocol: Protocol) -> list[object]:
+    """The parts of an answer that may say something."""
+    match protocol:
+        case Protocol.CHAT:
+            return [part(choice, "message") for choice in elements(answer, "choices")]
+        case Protocol.RESPONSES:
+            return elements(answer, "output")
+        case Protocol.MESSAGES:
+            return elements(answer, "content")
+
+
+_SAYING = (
+    "text",
+    "thinking",
+    "content",
+    "refusal",
+    "reasoning_content",
+    "reasoning",
+    "tool_calls",
+    "summary",
+)
+
+
+def _says(told: object) -> bool:
+    """Whether there is output in it; parts of types that are not known have some."""
+    kind = word(told, "type")
+    if kind not in ("", "message", "text", "thinking", "reasoning"):
+        return True
+    if kind == "message":
+        return any(word(one, "text") or word(one, "refusal") for one in elements(told, "content"))
+    return isinstance(told, dict) and any(told.get(name) for name in _SAYING)
 
 
 def _stop(answer: object, protocol: Protocol) -> str:
@@ -94,16 +131,14 @@ def _choice(choice: object) -> Iterator[str]:
         yield "message.role is not assistant"
     if "content" not in message:
         yield "message.content is missing (null where there is none)"
+    elif not isinstance(message["content"], str | None):
+        yield "message.content is no text"
     if word(choice, "finish_reason") not in FINISHES:
         yield "finish_reason is none of the protocol"
 
 
 def _responses(answer: Object) -> Iterator[str]:
-    for name in RESPONSE_MEMBERS:
-        if name not in answer:
-            yield f"{name} is missing"
-    if answer.get("object") != "response":
-        yield "object is not response"
+    yield from odd_members(answer)
     if word(answer, "status") not in ("completed", "incomplete", "failed"):
         yield f"status is {answer.get('status')!r}"
     for number, item in enumerate(elements(answer, "output")):
@@ -125,3 +160,5 @@ def _messages(answer: Object) -> Iterator[str]:
     for number, block in enumerate(elements(answer, "content")):
         if not word(block, "type"):
             yield f"content[{number}] has no type"
+        elif isinstance(block, dict) and block["type"] == "text" and not isinstance(block.get("text"), str):
+            yield f"content[{number}].text is no text"

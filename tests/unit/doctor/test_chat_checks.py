@@ -37,6 +37,15 @@ def test_a_good_stream_has_no_finding(case: str) -> None:
         (again(0), ["after-end"]),
         (again(6), ["after-end"]),
         (both(again(5, 4), put(4, "choices", [{"index": 0, "delta": {}}])), ["usage-place"]),
+        (both(again(5, 1), drop(6)), ["usage-place"]),
+        (again(5, 5), ["usage-place"]),
+        (put(5, "usage", [5]), ["chat-choices-empty", "usage-form", "usage-missing"]),
+        (put(4, "choices.0.finish_reason", ["stop"]), ["finish"]),
+        (put(4, "choices.0.finish_reason", "tool_calls"), ["tool-finish"]),
+        (put(1, f"{DELTA}.role", "user"), ["chat-role"]),
+        (put(1, f"{DELTA}.tool_calls", {"index": 0}), ["chat-delta"]),
+        (put(5, "usage.prompt_tokens_details", 5), ["usage-form"]),
+        (put(5, "usage.prompt_tokens_details.cached_tokens", "0"), ["usage-form"]),
     ],
 )
 def test_what_is_wrong_is_named(edit: Edit, rules: list[str]) -> None:
@@ -57,6 +66,16 @@ def test_a_stream_of_nothing_but_its_end_mark_has_no_finish() -> None:
 
 def test_tools_are_not_called_by_a_stop() -> None:
     assert found(CHAT, "tool-call", put(-3, "choices.0.finish_reason", "stop")) == ["tool-finish"]
+
+
+def test_a_forced_tool_may_be_called_by_a_stop_as_the_provider_does_it() -> None:
+    edit = put(-3, "choices.0.finish_reason", "stop")
+    assert found(CHAT, "tool-call", edit, tool="get_weather") == ["tool-finish-forced"]
+
+
+def test_what_a_filter_tells_before_the_answer_is_one_warning() -> None:
+    told = {"id": "", "object": "", "created": 0, "model": "", "choices": [], "prompt_filter_results": []}
+    assert found(CHAT, "text", insert(0, told)) == ["chat-choices-empty"]
 
 
 @pytest.mark.parametrize(

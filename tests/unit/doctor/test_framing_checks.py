@@ -29,6 +29,7 @@ def test_good_bytes_have_no_finding(body: bytes) -> None:
         (b"data: {}\n", "last-blank-line"),
         (b"data: {}", "last-blank-line"),
         (b"event: ping\n\n", "event-without-data"),
+        (b"data:\n\n", "event-without-data"),
         (b"data: {\n: alive\ndata: }\n\n", "comment-inside"),
         (b"retry: 3000\n\n", "retry-line"),
         (b"id: 1\ndata: {}\n\n", "id-line"),

@@ -1,5 +1,5 @@
 import pytest
-from tests.unit.doctor.streams import DONE, Edit, again, drop, found, insert, put
+from tests.unit.doctor.streams import DONE, Edit, again, drop, found, good, insert, put
 
 from tidegate.core.protocol import Protocol
 
@@ -36,6 +36,11 @@ def test_a_good_stream_has_no_finding(case: str) -> None:
         (again(1), {"after-end"}),
         (insert(-1, {"type": "something_new"}), {"unknown-event"}),
         (insert(9, DONE), {"foreign-end-mark"}),
+        (put(2, "delta", None), {"messages-block"}),
+        (put(2, "delta.type", None), {"messages-block"}),
+        (put(-2, "delta.stop_reason", {}), {"messages-delta"}),
+        (put(6, "content_block.id", "toolu_up1"), {"tool-call-id"}),
+        (lambda events: events.insert(1, events.pop(-2)), {"messages-delta"}),
     ],
 )
 def test_what_is_wrong_is_named(edit: Edit, rules: set[str]) -> None:
@@ -48,6 +53,26 @@ def test_usage_is_told_somewhere() -> None:
         del events[-2]["usage"]
 
     assert "usage-missing" in found(MESSAGES, "text", silent)
+
+
+def test_a_count_that_is_null_later_is_the_one_that_came_before() -> None:
+    nulls = {"input_tokens": None, "cache_read_input_tokens": None, "output_tokens": 12}
+    assert found(MESSAGES, "text", put(-2, "usage", nulls)) == []
+
+
+def test_hidden_reasoning_has_its_contents() -> None:
+    opening = {"type": "redacted_thinking", "data": "sealed"}
+    assert found(MESSAGES, "reasoning-text", put(1, "content_block", opening))[0] == "messages-block"
+    at = next(
+        number
+        for number, event in enumerate(good(MESSAGES, "reasoning-text"))
+        if event.get("content_block", {}).get("type") == "redacted_thinking"
+    )
+    assert found(MESSAGES, "reasoning-text", drop(at, "content_block.data")) == ["messages-block"]
+
+
+def test_tools_are_called_where_the_turn_ends_for_them() -> None:
+    assert found(MESSAGES, "text", put(-2, "delta.stop_reason", "tool_use")) == ["tool-finish"]
 
 
 def test_tools_are_not_called_by_the_end_of_a_turn() -> None:

@@ -22,7 +22,13 @@ def test_a_good_stream_has_no_finding(case: str) -> None:
         (drop(1), {"responses-in-progress", "responses-sequence"}),
         (drop(3, "sequence_number"), {"responses-sequence"}),
         (put(3, "sequence_number", 9), {"responses-sequence"}),
+        (again(0, 1), {"responses-first"}),
+        (again(1, 2), {"responses-in-progress"}),
         (drop(0, "response.tools"), {"responses-members"}),
+        (put(0, "response.tools", None), {"responses-members"}),
+        (put(0, "response.created_at", "today"), {"responses-members"}),
+        (put(0, "response.created_at", True), {"responses-members"}),
+        (put(0, "response.model", ""), {"responses-members"}),
         (put(0, "response.object", "thing"), {"responses-members"}),
         (put(0, "response.status", "completed"), {"responses-status"}),
         (put(-1, "response.id", "resp_other"), {"responses-id"}),
@@ -73,3 +79,12 @@ def test_a_failed_response_tells_code_and_message() -> None:
 
 def test_a_sign_of_life_counts_for_nothing() -> None:
     assert found(RESPONSES, "text", insert(3, {"type": "keepalive"})) == []
+
+
+def test_a_sign_of_life_that_is_numbered_counts_with_the_others() -> None:
+    def edit(events: Events) -> None:
+        events.insert(3, {"type": "keepalive"})
+        for number, event in enumerate(events):
+            event["sequence_number"] = number
+
+    assert found(RESPONSES, "text", edit) == []

@@ -27,9 +27,9 @@ def test_what_cannot_be_read_is_told(text: bytes, rule: str) -> None:
     assert rules(text)[0] == rule
 
 
-def test_the_name_message_says_nothing() -> None:
+def test_the_name_message_is_none_of_the_protocol() -> None:
     named = b'event: message\ndata: {"type": "error", "error": {"type": "a", "message": "b"}}\n\n'
-    assert rules(named) == ["error-event"]
+    assert rules(named) == ["event-name-mismatch", "error-event"]
 
 
 def test_events_without_data_say_nothing() -> None:

@@ -1,8 +1,9 @@
+import json
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.doctor.recordings import heard
 from tests.unit.doctor.streams import CASES, good, wire
@@ -38,6 +39,9 @@ TOOL = Streamed(Expectation(tool="get_weather"))
         (heard(TEXT), STREAMED, []),
         (heard(TEXT, close=Close.BROKEN), STREAMED, ["connection"]),
         (Recording(head=None, close=Close.UNREACHED, trouble="refused"), STREAMED, ["unreachable"]),
+        (heard(TEXT[:-40], close=Close.BROKEN), STREAMED, ["connection", "end-mark", "usage-missing"]),
+        (heard(TEXT[:-200], close=Close.TOO_LATE), STREAMED, ["stalled"]),
+        (heard(b"", close=Close.TOO_LATE), STREAMED, ["stalled"]),
         (heard(b"", headers=JSON), STREAMED, ["content-type", "cache-control", "body-form"]),
         (heard(REFUSAL, status=429, headers=JSON), STREAMED, ["status"]),
         (heard(REFUSAL.replace(b'"a"', b'"no tools"'), status=400, headers=JSON), TOOL, ["tool-refused"]),
@@ -63,6 +67,39 @@ def test_what_is_found_depends_on_what_was_wanted(
 def test_a_limit_is_kept_and_told(limit: int, stop: str, expected: list[str]) -> None:
     body = TEXT.replace(b'"finish_reason": "stop"', f'"finish_reason": "{stop}"'.encode())
     assert rules(heard(body), Streamed(Expectation(limit=limit))) == expected
+
+
+def silent(protocol: Protocol, *stops: str) -> bytes:
+    """A good answer whose text has got lost."""
+    kept = [
+        event
+        for event in good(protocol, "text")
+        if "delta" not in str(event) or any(stop in str(event) for stop in stops)
+    ]
+    return wire(protocol, kept)
+
+
+def test_an_answer_without_output_is_told() -> None:
+    body = silent(Protocol.MESSAGES, "end_turn")
+    told = [finding.rule for finding in findings(heard(body), STREAMED, Protocol.MESSAGES)]
+    assert told == ["empty-answer"]
+    refused = body.replace(b"end_turn", b"refusal")
+    assert findings(heard(refused), STREAMED, Protocol.MESSAGES) == ()
+
+
+@pytest.mark.parametrize("protocol", Protocol)
+def test_a_whole_answer_without_output_is_told(protocol: Protocol) -> None:
+    body = json.loads((CASES / "text" / f"{protocol.value}.json").read_text(encoding="utf-8"))
+    assert findings(heard(json.dumps(body).encode(), headers=JSON), WHOLE, protocol) == ()
+    match protocol:
+        case Protocol.CHAT:
+            body["choices"][0]["message"]["content"] = None
+        case Protocol.RESPONSES:
+            body["output"] = []
+        case Protocol.MESSAGES:
+            body["content"] = []
+    told = findings(heard(json.dumps(body).encode(), headers=JSON), WHOLE, protocol)
+    assert [finding.rule for finding in told] == ["empty-answer"]
 
 
 @pytest.mark.parametrize("body", [b"data: {}\n\n" * 20_001, b": comment\n" * 200_001 + TEXT])
@@ -146,6 +183,7 @@ JUNK_EVENTS = st.lists(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine
 @given(events=JUNK_EVENTS)
 @pytest.mark.parametrize("protocol", Protocol)
 def test_no_members_are_too_odd_to_be_examined(
