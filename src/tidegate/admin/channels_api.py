@@ -69,9 +69,9 @@ class ChannelsApi:
         except NoSuchModel as error:
             raise Invalid((Fault("model", str(error), "name one that the channel serves"),)) from error
         except asyncio.CancelledError:  # who asked has left, but the upstream was called all the same
-            self._tell(author_of(request), _tested(entry.name, model, ok=None))
+            self._tell(author_of(request), tested(entry.name, model, ok=None))
             raise
-        self._tell(author_of(request), _tested(entry.name, report.model, ok=report.ok))
+        self._tell(author_of(request), tested(entry.name, report.model, ok=report.ok))
         return json_answer(report_json(report))
 
     async def _duties(self, entries: Sequence[Entry]) -> Sequence[Json]:
@@ -90,8 +90,8 @@ def duty_json(channel: str, desk: CatalogDesk) -> Json:
     }
 
 
-def _tested(channel: str, model: str | None, *, ok: bool | None) -> Deed:
-    """`ok` None: nobody waited for what was found."""
+def tested(channel: str, model: str | None, *, ok: bool | None) -> Deed:
+    """That a channel was tested; `ok` None: nobody waited for what was found."""
     changes = {"model": (None, model), "ok": (None, ok)}
     return Deed(action="test", kind=Kind.CHANNELS.value, name=channel, changes=changes)
 

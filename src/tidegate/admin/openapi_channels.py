@@ -88,6 +88,7 @@ def _report() -> Schema:
                 "started_at": TIME,
                 "duration_ms": MILLISECONDS,
                 "streams": list_of(ref("StreamReport")),
+                "skipped": list_of(TEXT),
             }
         ),
         "StreamReport": _stream(),

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from tidegate.cli.complaint import Complaint
 from tidegate.cli.configured import DEFAULT_CONFIG, ConfigOption, DatabaseOption, JsonOption
-from tidegate.cli.desk import at_desk_with_credentials
+from tidegate.cli.desk import at_desk, at_desk_with_credentials
+from tidegate.cli.exit_codes import Exit
 from tidegate.cli.lists import print_json, print_table
 from tidegate.cli.stream.asking import question
 from tidegate.cli.stream.command import converse
@@ -109,7 +110,21 @@ def try_channel(
     asked = question(channel.protocol, _ANY_ADDRESS, upstream_model, PROMPT, _extra(channel.protocol))
     asked = structs.replace(asked, base_url=channel.base_url, path=dialect_of(channel.protocol).path)
     screen = Screen(channel.protocol, PipedConsole(soft_wrap=True), raw=False, show_reasoning=True)
-    raise typer.Exit(converse(asked, channel, screen))
+    try:
+        code = converse(asked, channel, screen)
+    except Complaint:
+        _note(name, upstream_model, Exit.FAILED, config, database)
+        raise
+    _note(name, upstream_model, code, config, database)
+    raise typer.Exit(code)
+
+
+def _note(name: str, model: str, code: Exit, config: Path, database: str | None) -> None:
+    """Put the test into the audit log: the upstream was called, whatever came of it."""
+    from tidegate.admin.channels_api import tested  # late, as above
+
+    ok = None if code is Exit.INTERRUPTED else code is Exit.OK
+    at_desk(config, database, lambda desk: desk.note(tested(name, model, ok=ok)))
 
 
 def _upstream_model(channel: Channel, model: str | None) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,8 @@ from tidegate.routing.catalog import Channel, Headers
 
 _PATIENCE = 120.0
 _LONGEST = 3600.0
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+_OWN = frozenset({"content-length", "transfer-encoding", "content-encoding", "host", "connection"})
 
 
 def doctor(
@@ -48,6 +51,8 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="JSON, as the admin API gives it.")] = False,
 ) -> None:
     """Run streams against an endpoint and say how its answers depart from its protocol."""
+    if not model.strip():
+        raise Complaint("--model is empty", mend="name the model to ask for")
     channel = Channel(
         name=url,
         protocol=protocol,
@@ -102,10 +107,10 @@ def _credential(text: str) -> Secret:
     if text.startswith("env:"):
         name = text.removeprefix("env:")
         if not os.environ.get(name):
-            raise Complaint(f"the variable {name} is not set", mend="set it, or correct --key")
+            raise Complaint(f"the variable {name} is not set", mend="set it, or correct --key or --header")
         text = os.environ[name]
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
-        raise Complaint("the credential holds a control character", mend="correct --key")
+        raise Complaint("a value holds a control character", mend="correct --key or --header")
     return Secret(text)
 
 
@@ -115,6 +120,13 @@ def _headers(lines: list[str]) -> Headers:
         name, colon, value = line.partition(":")
         if not colon or not name.strip():
             raise Complaint("--header takes `name: value`", mend="write it so")
-        value = value.strip()
-        read[name.strip().lower()] = _credential(value).reveal() if value.startswith("env:") else value
+        read[_header_name(name.strip().lower())] = _credential(value.strip()).reveal()
     return read
+
+
+def _header_name(name: str) -> str:
+    if _TOKEN.fullmatch(name) is None:
+        raise Complaint(f"{name!r} is no name of a header", mend="correct --header")
+    if name in _OWN:
+        raise Complaint(f"{name} is set by the doctor itself", mend="leave it out")
+    return name

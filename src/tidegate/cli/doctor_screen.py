@@ -38,8 +38,9 @@ class DoctorScreen:
             for severity in Severity
             if (number := found.count(severity))
         )
-        verdict = Text("it keeps to its protocol", "green") if report.ok else Text("it departs", "bold red")
-        self._print(Text.assemble(verdict, f": {counts or 'nothing was found'}"))
+        if report.skipped:
+            self._print(Text(f"not tried: {', '.join(report.skipped)}, which would come to the same", "dim"))
+        self._print(Text.assemble(_verdict(report), f": {counts or 'nothing was found'}"))
 
     def _show(self, finding: Finding) -> None:
         known = rule(finding.rule)
@@ -53,6 +54,14 @@ class DoctorScreen:
 
     def _print(self, text: Text) -> None:
         self._console.print(text)
+
+
+def _verdict(report: Report) -> Text:
+    if report.ok:
+        return Text("it keeps to its protocol", "green")
+    found = {finding.rule for stream in report.streams for finding in stream.findings}
+    unexamined = report.skipped or found & {"unreachable", "credential"}
+    return Text("it could not be examined" if unexamined else "it departs", "bold red")
 
 
 def _figures(stream: StreamReport) -> str:

@@ -26,6 +26,7 @@ class Block:
         self.name = word(opening, "name")
         self.identifier = word(opening, "id")
         self.spoken = 0
+        self.heard: list[tuple[float, int]] = []
         self._opening = opening
         self._json: list[str] = []
         self._signatures = 1 if word(opening, "signature") else 0
@@ -80,6 +81,8 @@ class Block:
                 self._signatures += bool(value)
             case _:  # text of any kind
                 self.spoken += bool(value)
+                if isinstance(value, str) and value:
+                    self.heard.append((event.at, len(value)))
 
     def stop(self, event: Event) -> Iterator[Finding]:
         """Its stop."""

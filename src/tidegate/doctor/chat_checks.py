@@ -33,6 +33,7 @@ class ChatReader:
         self._same: dict[str, object] = {}
         self._usage: Object | None = None
         self._spoken = 0
+        self._heard: list[tuple[float, int]] = []
         self._phase = Phase.BEFORE
 
     def see_done(self, event: Event) -> Iterator[Finding]:
@@ -85,6 +86,7 @@ class ChatReader:
             stop=None if first is None else first.finish,
             failed=self._phase is Phase.FAILED,
             output_tokens=count(self._usage, "completion_tokens"),
+            heard=tuple(self._heard),
         )
 
     def _check_members(self, event: Event, told: Object) -> Iterator[Finding]:
@@ -134,10 +136,7 @@ class ChatReader:
         yield from _see_finish(event, known, choice)
 
     def _see_delta(self, event: Event, known: _Choice, delta: Object) -> Iterator[Finding]:
-        if known.deltas == 0 and delta.get("role") != "assistant":
-            yield at(event, "chat-role", "the first delta of a choice does not tell the role assistant")
-        elif delta.get("role") not in (None, "", "assistant"):
-            yield at(event, "chat-role", f"the role is {delta.get('role')!r}, not assistant")
+        yield from _check_role(event, delta.get("role"), first=known.deltas == 0)
         known.deltas += 1
         for name in _TEXTS:
             text = delta.get(name)
@@ -147,10 +146,20 @@ class ChatReader:
             yield at(event, "chat-delta", "delta.tool_calls is no list")
         says = any(delta.get(name) for name in (*_TEXTS, "tool_calls"))
         self._spoken += says
+        size = max(len(word(delta, name)) for name in _TEXTS)  # reasoning may stand there under both names
+        if size:
+            self._heard.append((event.at, size))
         if says and known.finish is not None:
             yield at(event, "chat-after-finish", "a choice goes on after its finish_reason")
         for call in elements(delta, "tool_calls"):
             yield from known.calls.see(event, call)
+
+
+def _check_role(event: Event, role: object, *, first: bool) -> Iterator[Finding]:
+    if first and role != "assistant":
+        yield at(event, "chat-role", "the first delta of a choice does not tell the role assistant")
+    elif role not in (None, "", "assistant"):
+        yield at(event, "chat-role", f"the role is {role!r}, not assistant")
 
 
 def _see_finish(event: Event, known: _Choice, choice: object) -> Iterator[Finding]:

@@ -26,3 +26,5 @@ class Summary(Struct, frozen=True, kw_only=True):
     failed: bool = False
     """It was ended by an error."""
     output_tokens: int | None = None
+    heard: tuple[tuple[float, int], ...] = ()
+    """When output came, and how many characters of it."""

@@ -51,6 +51,7 @@ class Items:
     def __init__(self) -> None:
         self._items: dict[int, _Item] = {}
         self.spoken = 0
+        self.heard: list[tuple[float, int]] = []
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -143,6 +144,8 @@ class Items:
             yield from item.parts.see_edge(event, step, _EDGES[stem], told)
         elif stem in _TEXTS and step == "delta":
             self.spoken += bool(told.get("delta"))
+            if word(told, "delta"):
+                self.heard.append((event.at, len(word(told, "delta"))))
             yield from item.parts.see_text(event, _TEXTS[stem], told)
         elif stem in _TEXTS and step == "done":
             yield from item.parts.see_whole_text(event, _TEXTS[stem], told)

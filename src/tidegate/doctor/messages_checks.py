@@ -99,6 +99,7 @@ class MessagesReader:
             stop=self._stop,
             failed=self._phase is Phase.FAILED,
             output_tokens=count(self._usage, "output_tokens"),
+            heard=tuple(heard for block in self._blocks for heard in block.heard),
         )
 
     def _start(self, event: Event, told: Object) -> Iterator[Finding]:

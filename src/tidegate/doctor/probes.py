@@ -79,6 +79,15 @@ def probes(
     return tuple(probe for probe in found if probe is not None)
 
 
+def is_short(probe: Probe) -> bool:
+    """Whether the answer is a stream of one short sentence."""
+    match probe.wanted:
+        case Streamed(expected):
+            return not expected.long and expected.tool is None and expected.limit is None
+        case Whole() | Refused():
+            return False
+
+
 def path_of(protocol: Protocol) -> str:
     """Where the protocol is served, after what its own SDKs take as base URL."""
     match protocol:

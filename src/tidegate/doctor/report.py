@@ -34,6 +34,8 @@ class Report(Struct, frozen=True, kw_only=True):
     started_at: float
     duration_ms: float
     streams: tuple[StreamReport, ...]
+    skipped: tuple[str, ...] = ()
+    """Requests that were not sent any more, since an answer said what theirs would be."""
 
     @property
     def ok(self) -> bool:
@@ -52,6 +54,7 @@ def report_json(report: Report) -> dict[str, object]:
         "started_at": started.replace("+00:00", "Z"),
         "duration_ms": round(report.duration_ms, 3),
         "streams": [_stream_json(stream) for stream in report.streams],
+        "skipped": list(report.skipped),
     }
 
 

@@ -100,6 +100,7 @@ class ResponsesReader:
             stop=reason or (None if self._ended is None else TERMINAL.get(self._ended)),
             failed=self._ended in ("error", "response.failed"),
             output_tokens=count(part(self._last, "usage"), "output_tokens"),
+            heard=tuple(self._items.heard),
         )
 
     def _check_beginning(self, event: Event, kind: str) -> Iterator[Finding]:

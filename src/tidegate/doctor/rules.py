@@ -47,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     Rule("connection", _E, _WIRE),
     Rule("stalled", _E, _TIME),
     Rule("too-large", _E, _STREAMS),
+    Rule("credential", _E, _ERRORS),
     Rule("status", _E, _HTTP),
     Rule("content-type", _E, _SSE),
     Rule("cache-control", _W, _CACHE),

@@ -111,6 +111,10 @@ class Desk:
         await self._live.change(noted(task, self._author, partial(deeds.duty_set, channel, duty)))
         return self._changed(Kind.CHANNELS, channel)
 
+    async def note(self, deed: Deed) -> None:
+        """Put into the audit log what was done without a change."""
+        await self._live.change(noted(lambda _: None, self._author, lambda _: deed))
+
     def _entry(self, kind: Kind, name: str) -> Entry | None:
         return self._live.state.entries[kind].get(name)
 

@@ -8,11 +8,11 @@ from msgspec import structs
 
 from tidegate.core.header_names import CREDENTIALS
 from tidegate.core.secret import Secret
-from tidegate.doctor.probes import Probe, Streamed
-from tidegate.doctor.recording import Close
+from tidegate.doctor.probes import Probe, Streamed, is_short
+from tidegate.doctor.recording import Close, Recording
 from tidegate.doctor.report import Report, StreamReport
 from tidegate.doctor.scrubbing import scrubbed
-from tidegate.doctor.verdicts import examined
+from tidegate.doctor.verdicts import examined, says_all
 from tidegate.exchange.ports import UpstreamRequest
 from tidegate.routing.catalog import Channel
 from tidegate.upstream.client import HttpUpstream
@@ -34,21 +34,24 @@ async def examine(
     """What is found on a channel, whose secrets are in no text of it.
 
     `model` is the upstream's name, `environ` names proxies, `patience` is in seconds for each request; `told`
-    hears of each answer as it is judged. Where no connection comes about, the first request is the only one.
+    hears of each answer as it is judged. Where one shows that all others would be like it, they are skipped.
     """
     started_at, begun = time.time(), time.monotonic()
-    upstream = HttpUpstream(environ, shows_framing=True)
     streams: list[StreamReport] = []
-    try:
-        for probe in probes:
-            close, report = await _examine(upstream, channel, probe, patience)
-            streams.append(report)
-            if told is not None:
-                told(report)
-            if close is Close.UNREACHED:
-                break
-    finally:
-        await upstream.close()
+    short_took: float | None = None
+    left = list(probes)
+    while left:
+        probe = left.pop(0)
+        recording = await _heard(channel, probe, environ, patience)
+        # Long answers take a while to be looked through: not on the event loop.
+        report = await asyncio.to_thread(examined, channel.protocol, probe, recording, short_took)
+        streams.append(scrubbed(report, channel.secrets))
+        if told is not None:
+            told(streams[-1])
+        if says_all(probe, recording, first=len(streams) == 1):
+            break
+        if is_short(probe) and recording.close is Close.WHOLE:
+            short_took = recording.ended_at
     return Report(
         target=channel.name,
         protocol=channel.protocol.value,
@@ -56,25 +59,25 @@ async def examine(
         started_at=started_at,
         duration_ms=(time.monotonic() - begun) * 1000,
         streams=tuple(streams),
+        skipped=tuple(probe.name for probe in left),
     )
 
 
-async def _examine(
-    upstream: HttpUpstream, channel: Channel, probe: Probe, patience: float
-) -> tuple[Close, StreamReport]:
+async def _heard(channel: Channel, probe: Probe, environ: Mapping[str, str], patience: float) -> Recording:
+    """The answer, on a connection of its own: an answer that is broken spoils no other."""
     accept = "text/event-stream" if isinstance(probe.wanted, Streamed) else "application/json"
-    request = UpstreamRequest("POST", probe.path, (("accept", accept),), probe.body)
-    recording = await hear(
-        upstream,
-        channel if probe.own_key else _with_wrong_key(channel),
-        request,
-        clock=time.monotonic,
-        limit=_MOST_BYTES,
-        patience=patience,
-    )
-    # Long answers take a while to be looked through: not on the event loop.
-    report = await asyncio.to_thread(examined, channel.protocol, probe, recording)
-    return recording.close, scrubbed(report, channel.secrets)
+    upstream = HttpUpstream(environ, shows_framing=True)
+    try:
+        return await hear(
+            upstream,
+            channel if probe.own_key else _with_wrong_key(channel),
+            UpstreamRequest("POST", probe.path, (("accept", accept),), probe.body),
+            clock=time.monotonic,
+            limit=_MOST_BYTES,
+            patience=patience,
+        )
+    finally:
+        await upstream.close()
 
 
 def _with_wrong_key(channel: Channel) -> Channel:

@@ -29,7 +29,7 @@ async def hear(
         async with asyncio.timeout(patience):
             await ear.over
     except TimeoutError:
-        ear.close = Close.TOO_LATE
+        ear.run_out(patience)
     finally:
         call.cancel()
     return ear.recording()
@@ -59,6 +59,12 @@ class _Ear:
             trouble=self._trouble,
             ended_at=self._now(),
         )
+
+    def run_out(self, patience: float) -> None:
+        """The patience is over."""
+        self.close = Close.TOO_LATE
+        if self._if_broken is Close.UNREACHED:
+            self.close, self._trouble = Close.UNREACHED, f"none stood within {patience:g} s"
 
     def on_connected(self) -> None:
         self._if_broken = Close.BROKEN

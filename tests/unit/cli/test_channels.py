@@ -75,6 +75,18 @@ def test_a_stream_that_is_cut_is_told(commands: Commands) -> None:
     assert result.exit_code == 5, result.output
 
 
+def test_every_test_is_in_the_audit_log(commands: Commands) -> None:
+    for model in ("quick", "refuse", "cut"):
+        commands.run("channels", "test", "chat", "--model", model)
+    rows = commands.rows("audit", "--kind", "channels", "--name", "chat")
+    assert [(row["action"], row["changes"]["ok"][1]) for row in rows] == [
+        ("test", False),
+        ("test", False),
+        ("test", True),
+    ]
+    assert [row["changes"]["model"][1] for row in rows] == [MODELS["cut"], MODELS["refuse"], MODELS["quick"]]
+
+
 def test_what_cannot_be_tried_is_told(commands: Commands) -> None:
     assert "none of this name" in commands.bad("channels", "test", "nothing")
     assert "does not serve" in commands.bad("channels", "test", "filed", "--model", "gone")

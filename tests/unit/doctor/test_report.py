@@ -38,6 +38,7 @@ def test_the_json_tells_everything() -> None:
         "ok": False,
         "started_at": "2023-11-14T22:13:20.500Z",
         "duration_ms": 3.0,
+        "skipped": [],
     }
     assert shown == {
         "name": "plain stream",

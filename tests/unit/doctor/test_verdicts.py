@@ -13,7 +13,7 @@ from tidegate.doctor.expectation import Expectation
 from tidegate.doctor.findings import Finding
 from tidegate.doctor.probes import Probe, Refused, Streamed, Wanted, Whole
 from tidegate.doctor.recording import Close, Piece, Recording
-from tidegate.doctor.verdicts import examined
+from tidegate.doctor.verdicts import examined, says_all
 
 ODD = sorted((CASES.parent / "odd-streams").glob("*.sse"))
 TEXT = wire(Protocol.CHAT, good(Protocol.CHAT, "text"))
@@ -46,6 +46,7 @@ TOOL = Streamed(Expectation(tool="get_weather"))
         (heard(REFUSAL, status=429, headers=JSON), STREAMED, ["status"]),
         (heard(REFUSAL.replace(b'"a"', b'"no tools"'), status=400, headers=JSON), TOOL, ["tool-refused"]),
         (heard(REFUSAL, status=400, headers=JSON), TOOL, ["status"]),
+        (heard(REFUSAL, status=403, headers=JSON), WHOLE, ["credential"]),
         (heard(b"busy", status=429), WHOLE, ["status", "error-body"]),
         (heard(TEXT), WHOLE, ["content-type", "body-form"]),
         (heard(b"{", close=Close.BROKEN), WHOLE, ["connection"]),
@@ -58,6 +59,33 @@ def test_what_is_found_depends_on_what_was_wanted(
     recording: Recording, wanted: Wanted, expected: list[str]
 ) -> None:
     assert rules(recording, wanted) == expected
+
+
+@pytest.mark.parametrize(
+    ("recording", "wanted", "first", "expected"),
+    [
+        (heard(TEXT), STREAMED, True, False),
+        (Recording(head=None, close=Close.UNREACHED), STREAMED, False, True),
+        (Recording(head=None, close=Close.TOO_LATE), STREAMED, True, True),
+        (Recording(head=None, close=Close.TOO_LATE), STREAMED, False, False),
+        (heard(b"", close=Close.TOO_LATE), STREAMED, True, False),
+        (heard(REFUSAL, status=401), STREAMED, False, True),
+        (heard(REFUSAL, status=401), Refused(401), False, False),
+        (heard(REFUSAL, status=404), WHOLE, True, True),
+        (heard(REFUSAL, status=404), TOOL, False, False),
+        (heard(REFUSAL, status=500), STREAMED, True, False),
+    ],
+)
+def test_what_all_others_would_come_to_is_not_asked_again(
+    recording: Recording, wanted: Wanted, first: bool, expected: bool
+) -> None:
+    probe = Probe(name="x", path="/", body=b"", wanted=wanted)
+    assert says_all(probe, recording, first=first) is expected
+
+
+def test_it_is_told_where_a_redirection_leads() -> None:
+    recording = heard(b"", status=302, headers=(("location", "https://elsewhere.example/v1"),))
+    assert "https://elsewhere.example/v1" in findings(recording, STREAMED)[0].message
 
 
 @pytest.mark.parametrize(

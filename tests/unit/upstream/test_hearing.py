@@ -95,3 +95,10 @@ async def test_a_break_is_told_from_no_connection(connected: bool, close: Close)
 async def test_patience_ends() -> None:
     found = await heard(lambda sink: sink.on_head(200, {}), patience=0.01)
     assert found.close is Close.TOO_LATE
+
+
+async def test_a_connection_that_does_not_come_about_in_time_is_none() -> None:
+    silent = await heard(lambda sink: None, patience=0.01)
+    assert (silent.close, silent.trouble) == (Close.UNREACHED, "none stood within 0.01 s")
+    connected = await heard(lambda sink: sink.on_connected(), patience=0.01)
+    assert (connected.close, connected.trouble) == (Close.TOO_LATE, None)
