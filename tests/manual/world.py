@@ -23,7 +23,7 @@ CREDENTIAL = "sk-manual-provider-key-"
 WITHIN = 90
 NODE_MODULES = ROOT / "tests" / "contract" / "node" / "node_modules"
 PREPARED = {
-    "docs/faq.md": "tidegate accounts create acme --prepaid",
+    "docs/faq.md": "tidegate accounts create acme --prepaid; ln -s ../tidegate.db tidegate.db",
     "docs/journal.md": "sqlite3 ../tidegate.db '.backup copy.db'",
     "docs/migrating.md": "rm tidegate.toml",
     "docs/upgrading.md": "ln -s ../tidegate.db tidegate.db",

@@ -42,7 +42,13 @@ def tell(complaint: Complaint) -> None:
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     console.print(Text.assemble(("error: ", "bold red"), complaint.message))
     if complaint.mend:
-        console.print(Text.assemble(("mend:  ", "bold"), complaint.mend))
+        advise(complaint.mend)
+
+
+def advise(mend: str) -> None:
+    """Print what mends it on standard error."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console.print(Text.assemble(("mend:  ", "bold"), mend))
 
 
 class Border(TyperGroup):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from tidegate.cli.complaint import Complaint
+from tidegate.cli.complaint import Complaint, advise
 from tidegate.cli.exit_codes import Exit
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def configured(path: Path) -> "Config":
     except ConfigError as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)
+        if any("environment variable" in problem.message for problem in error.problems):
+            advise("run it with the variables of the gateway, or name the database alone with --database")
         raise typer.Exit(Exit.USAGE) from error
 
 
