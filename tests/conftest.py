@@ -12,8 +12,11 @@ from tests.harness.postgres_server import PostgresServer
 from tests.harness.stage import Stage
 from tests.harness.upstream import ScriptedUpstream
 
-hypothesis.settings.register_profile("any-machine", deadline=None)
-hypothesis.settings.load_profile("any-machine")  # how long an example takes says how busy the machine is
+# How long an example takes says how busy the machine is.
+hypothesis.settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any-machine")
 
 Start = Callable[..., Gateway]
 

@@ -170,7 +170,9 @@ CHANGES = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("channel", list(Protocol))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 @given(spoilt(), CHANGES)
 def test_a_spoilt_request_is_converted_or_refused_by_name(
     channel: Protocol, asking: tuple[Protocol, dict[str, Any]], changes: dict[str, Any]

@@ -1,7 +1,6 @@
 """What limits promise, whoever counts: one process, the workers of a machine, or nodes on a Redis."""
 
 import asyncio
-import time
 
 import pytest
 from tests.contract.counters.conftest import Pair
@@ -132,14 +131,3 @@ async def test_a_limit_that_changes_keeps_its_share(pair: Pair) -> None:
     admitted(await pair[0].admit("r1", [scope(tokens_per_minute=1000)], 500))
     verdict = admitted(await pair[1].admit("r2", [scope(tokens_per_minute=100)], 10))
     assert verdict.levels.tokens == about(100, 40, 36)
-
-
-async def test_it_is_fast(pair: Pair) -> None:
-    scopes = [
-        scope(f"{kind}:x", max_concurrency=9999, tokens_per_minute=10**9) for kind in ("key", "account")
-    ]
-    began = time.perf_counter()
-    for number in range(300):
-        admitted(await pair[0].admit(f"r{number}", scopes, 10))
-        pair[0].finish(f"r{number}", scopes, 10, 9)
-    assert (time.perf_counter() - began) / 300 < 0.01

