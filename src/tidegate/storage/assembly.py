@@ -3,12 +3,12 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -40,6 +40,12 @@ log = logging.getLogger("tidegate.storage")
 
 DEFAULT_FOLDER = Path("tidegate-spool")
 """Where the spool is if the database is no file beside which it could be."""
+
+UNHEARD_SECONDS = 3.0
+"""After so long without an answer somebody is told that the database is waited for."""
+
+Unheard: TypeAlias = Callable[[str], Awaitable[None]]
+"""Is told the place of a database that has not answered yet."""
 
 _READY_SECONDS = 1.0
 _TENDING = 5.0
@@ -225,6 +231,7 @@ async def open_storage(
     config: str | None = None,
     aloud: bool = True,
     workers: int = 1,
+    unheard: Unheard | None = None,
 ) -> Storage:
     """Open the database that `url` names, bring its tables up to date, and end what the dead left open.
 
@@ -233,6 +240,7 @@ async def open_storage(
     cannot be used raises DatabaseUnusable with a text for the operator.
     """
     database = Database(url)
+    await _heard(database, unheard)
     await asyncio.to_thread(bring_up_to_date, database)
     try:
         storage = Storage(
@@ -253,3 +261,11 @@ async def open_storage(
         await storage.close(0.0)
         raise database.unusable("cannot be used", error) from error
     return storage
+
+
+async def _heard(database: Database, unheard: Unheard | None) -> None:
+    """Return when the database answers: to find out that it does not may take a slow resolver minutes."""
+    preparing = asyncio.ensure_future(asyncio.to_thread(database.prepare))
+    if unheard is not None and not (await asyncio.wait({preparing}, timeout=UNHEARD_SECONDS))[0]:
+        await unheard(database.place)
+    await preparing

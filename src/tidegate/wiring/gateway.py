@@ -38,7 +38,7 @@ from tidegate.server.connection import ConnectionFactory
 from tidegate.server.directory import Directory
 from tidegate.server.endpoints import DataPlane
 from tidegate.server.metrics_page import MetricsListener, MetricsPage
-from tidegate.storage.assembly import Storage, open_storage
+from tidegate.storage.assembly import Storage, Unheard, open_storage
 from tidegate.storage.audit import NOBODY, Deed
 from tidegate.storage.database import DatabaseUnusable
 from tidegate.upstream.client import HttpUpstream
@@ -258,8 +258,13 @@ async def probe(config: Config) -> None:
     await storage.close()
 
 
-async def open_gateway(config: Config, secret: Secret, place: Place | None = None) -> Gateway:
-    """Open database, shared limits, upstream and admin API; the gateway does not listen yet."""
+async def open_gateway(
+    config: Config, secret: Secret, place: Place | None = None, unheard: Unheard | None = None
+) -> Gateway:
+    """Open database, shared limits, upstream and admin API; the gateway does not listen yet.
+
+    `unheard` is called when the database takes long to answer.
+    """
     place = place or alone()
     storage = await open_storage(
         config.database.url.reveal(),
@@ -268,6 +273,7 @@ async def open_gateway(config: Config, secret: Secret, place: Place | None = Non
         config=config_digest(config, secret),
         aloud=place.number == 0,
         workers=place.workers,
+        unheard=unheard,
     )
     vault = Vault(secret)
     catalog = await _catalog(config, vault, storage)

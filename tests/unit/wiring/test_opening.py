@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from tidegate.storage.assembly import Unheard
 from tidegate.storage.database import DatabaseAway, DatabaseUnusable
 from tidegate.wiring.opening import opened
 from tidegate.wiring.waiting_room import WaitingRoom
@@ -28,11 +29,14 @@ class Room(WaitingRoom):
 class Database:
     """Is away for some tries."""
 
-    def __init__(self, away: int, error: Exception | None = None) -> None:
+    def __init__(self, away: int, error: Exception | None = None, *, silent: bool = False) -> None:
         self.away = away
+        self.silent = silent
         self.error = error or DatabaseAway("postgresql://h/db: cannot be opened: refused")
 
-    async def __call__(self) -> str:
+    async def __call__(self, unheard: Unheard) -> str:
+        if self.silent:
+            await unheard("postgresql://h/db")
         self.away -= 1
         if self.away >= 0:
             raise self.error
@@ -66,15 +70,31 @@ async def test_callers_are_answered_while_it_is_away(caplog: pytest.LogCaptureFi
     assert caplog.text.count("the database is there") == 1
 
 
+async def test_a_database_that_says_nothing_is_told_before_a_try_has_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    room = Room()
+    assert await open_with(Database(0, silent=True), room) == "gateway"
+    assert (room.times_opened, room.is_open) == (1, False)
+    assert caplog.text.count("waits for its database: postgresql://h/db: has not answered yet") == 1
+    assert caplog.text.count("the database is there") == 1
+
+
+async def test_its_silence_is_told_once_and_its_reason_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    assert await open_with(Database(2, silent=True), Room()) == "gateway"
+    assert caplog.text.count("has not answered yet") == 1
+    assert caplog.text.count("cannot be opened: refused") == 1
+
+
 async def test_one_of_several_tells_it(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    assert await open_with(Database(1), Room(), aloud=False) == "gateway"
+    assert await open_with(Database(1, silent=True), Room(), aloud=False) == "gateway"
     assert caplog.text == ""
 
 
 async def test_who_starts_beside_others_that_serve_takes_no_requests() -> None:
     room = Room()
-    assert await open_with(Database(2), room, served=True) == "gateway"
+    assert await open_with(Database(2, silent=True), room, served=True) == "gateway"
     assert room.times_opened == 0
 
 
