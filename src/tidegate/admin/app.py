@@ -17,6 +17,7 @@ from tidegate.admin.channels_api import ChannelsApi
 from tidegate.admin.content_api import ContentApi, NothingKept
 from tidegate.admin.gatekeeper import Gatekeeper
 from tidegate.admin.health_api import HealthApi
+from tidegate.admin.parameters import read_known
 from tidegate.admin.ports import (
     CatalogDesk,
     ChannelTester,
@@ -31,17 +32,10 @@ from tidegate.admin.requests_api import RequestsApi
 from tidegate.admin.session_api import PATH as SESSION_PATH
 from tidegate.admin.session_api import SessionApi
 from tidegate.core.failure import TidegateError
+from tidegate.core.guard_headers import GUARDS
 from tidegate.storage.catalog import Kind
 
 log = logging.getLogger("tidegate.admin")
-
-_GUARDS = {
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-}
-"""No answer is a page, and none is for pages of another origin."""
 
 
 class Routes(Protocol):
@@ -86,7 +80,8 @@ def create_admin_app(
     return app
 
 
-async def _describe(_request: web.Request) -> web.Response:
+async def _describe(request: web.Request) -> web.Response:
+    read_known(request.query.items(), ())
     return json_answer(openapi.document())
 
 
@@ -98,7 +93,7 @@ def _border(gate: Gatekeeper) -> Middleware:
         response = await answered(request, handler)
         if not response.prepared:
             response.headers["server"] = "tidegate"  # in place of aiohttp's own, which tells versions
-            response.headers.update(_GUARDS)
+            response.headers.update(GUARDS)
             response.headers.setdefault("cache-control", "no-store")
         return response
 

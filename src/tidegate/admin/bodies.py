@@ -26,6 +26,8 @@ async def read_object(request: web.Request, most: int = MAX_BYTES) -> Settings:
             body = await request.clone(client_max_size=most).read()
     except TimeoutError:
         raise Problem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
+    except web.HTTPRequestEntityTooLarge:
+        raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {most:,} bytes") from None
     return parse_object(body)
 
 
@@ -33,7 +35,12 @@ def parse_object(body: bytes) -> Settings:
     """The JSON object in `body`. Raises Problem where it is none, or where a member occurs twice."""
     try:
         # Names and texts may stand in escapes that no text can hold: writing it again finds them.
-        read = json.loads(body, parse_float=Decimal, parse_constant=_refuse, object_pairs_hook=_once_each)
+        read = json.loads(
+            body.decode("utf-8-sig"),
+            parse_float=Decimal,
+            parse_constant=_refuse,
+            object_pairs_hook=_once_each,
+        )
         json.dumps(read, ensure_ascii=False, default=str).encode()
     except _Twice as twice:
         raise _bad(f"the member {twice} occurs twice") from None

@@ -14,11 +14,13 @@ from tidegate.admin.bodies import read_object
 from tidegate.admin.catalog_json import Json, entry_json
 from tidegate.admin.parameters import read_flag, read_known, read_limit
 from tidegate.admin.ports import CatalogDesk, Entry, Settings
+from tidegate.admin.problems import Problem
 from tidegate.storage.audit import Author
 from tidegate.storage.catalog import ChangedMeanwhile, Kind, NotThere
 
 PREFIX = "/admin/v1"
-_ETAG = re.compile(r'"([0-9]{1,18})"')
+_TAG = re.compile(r'(?:W/)?"[^"]*"')
+_TAGS = re.compile(rf"\s*{_TAG.pattern}\s*(?:,\s*(?:{_TAG.pattern}\s*)?)*")
 
 
 Extras: TypeAlias = Callable[[Sequence[Entry]], Awaitable[Sequence[Json]]]
@@ -105,25 +107,36 @@ class CatalogApi:
         self, entry: Entry, status: HTTPStatus = HTTPStatus.OK, more: Mapping[str, object] | None = None
     ) -> web.Response:
         extra = (await self._extras([entry]))[0]
-        headers = {} if entry.origin is None else {"etag": f'"{entry.origin.version}"'}
+        headers = {} if entry.origin is None else {"etag": _tag(entry.origin.version)}
         if status is HTTPStatus.CREATED:
             headers["location"] = f"{PREFIX}/{self._kind.value}/{quote(entry.name, safe='')}"
         return json_answer(self._json(entry) | extra | dict(more or {}), status, headers)
 
     async def _expected(self, request: web.Request) -> int | None:
         """The version that `If-Match` demands; None where any will do."""
-        tag = request.headers.get("if-match", "*").strip()
-        if tag == "*":
+        wanted = ", ".join(request.headers.getall("if-match", ["*"])).strip()
+        if wanted == "*":
             return None
-        found = _ETAG.fullmatch(tag)
-        if found is None:
-            await self.wanted(request)
-            raise ChangedMeanwhile(tag)  # no version has such a tag
-        return int(found[1])
+        origin = (await self.wanted(request)).origin
+        if origin is None:
+            return None  # it has no tag, and cannot be changed here whatever is sent
+        if _TAGS.fullmatch(wanted) is None:
+            raise Problem(
+                HTTPStatus.PRECONDITION_FAILED,
+                "if-match: is no `etag` of an earlier answer; send it as it came, with its quotes",
+                parameter="if-match",
+            )
+        if _tag(origin.version) not in _TAG.findall(wanted):
+            raise ChangedMeanwhile(wanted)
+        return origin.version
 
 
 async def _no_extras(entries: Sequence[Entry]) -> Sequence[Json]:
     return [{} for _ in entries]
+
+
+def _tag(version: int) -> str:
+    return f'"{version}"'
 
 
 def _name(request: web.Request) -> str:

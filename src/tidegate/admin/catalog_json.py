@@ -9,9 +9,11 @@ from tidegate.admin.ports import Entry, Value
 from tidegate.admin.resources import iso_time
 from tidegate.core.capability import Capabilities
 from tidegate.core.price import Price, PriceTier
+from tidegate.core.query_secrets import without_query_secrets
 from tidegate.ledger.entries import Balance, Posting
 from tidegate.ledger.money import usd
 from tidegate.routing.catalog import Account, Channel, Key, Model
+from tidegate.storage.audit import SET
 from tidegate.storage.ledger_desk import Refund
 
 Json = dict[str, object]
@@ -103,7 +105,7 @@ def _channel(value: Channel) -> Json:
     """The credential and the headers' values are never shown, only whether they are there."""
     return {
         "protocol": value.protocol.value,
-        "base_url": value.base_url,
+        "base_url": without_query_secrets(value.base_url, SET),
         "has_api_key": bool(value.api_key),
         "header_names": sorted(value.headers),
         "models": dict(value.models),

@@ -67,7 +67,7 @@ class Gatekeeper:
             return
         session = None if identifier is None else await self.sessions.find(identifier, self.operators)
         if session is None:
-            raise _unauthorized(
+            raise unauthorized(
                 "the session is over; sign in again"
                 if identifier
                 else "send the admin token as `Authorization: Bearer TOKEN`, or sign in"
@@ -129,7 +129,7 @@ class Gatekeeper:
     def _by_token(self, request: BaseRequest) -> Author:
         given = _bearer(request)
         if given is None:
-            raise _unauthorized("send the admin token as `Authorization: Bearer TOKEN`")
+            raise unauthorized("send the admin token as `Authorization: Bearer TOKEN`")
         where = self.visitor(request)
         # A right one is always let in: nobody can lock out a program by guessing from where it runs.
         owner = self._owner(where, given, Via.TOKEN)
@@ -140,7 +140,7 @@ class Gatekeeper:
         if owner is None:
             self._failed[via].add(visitor.address)
             wait = self.throttle.fail(network_of(visitor.address))
-            raise _too_many(wait) if wait else _unauthorized("the admin token is wrong")
+            raise _too_many(wait) if wait else unauthorized("the admin token is wrong")
         return owner
 
     def _check_change(self, request: web.Request, session: SignedIn) -> None:
@@ -166,7 +166,8 @@ def _bearer(request: BaseRequest) -> str | None:
     return given.strip() if scheme.lower() == "bearer" else None
 
 
-def _unauthorized(detail: str) -> Problem:
+def unauthorized(detail: str) -> Problem:
+    """A 401 that says how to come in."""
     return Problem(HTTPStatus.UNAUTHORIZED, detail, headers=_CHALLENGE)
 
 

@@ -106,7 +106,7 @@ def _show_request() -> Schema:
         "summary": "One finished request",
         "operationId": "getRequest",
         "parameters": [in_path("id")],
-        "responses": {"200": content("The row.", "Request"), **problems("401", "404", "503")},
+        "responses": {"200": content("The row.", "Request"), **problems("400", "401", "404", "503")},
     }
 
 

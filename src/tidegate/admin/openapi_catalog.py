@@ -26,6 +26,7 @@ _IF_MATCH: Schema = {
     "description": "The `etag` of an earlier answer: 412 if it has changed since.",
 }
 _FORCE: Schema = query("force", {"type": "boolean"}, "Delete its keys too; without it 409 if it has any.")
+_LOCATION: Schema = {"location": {"schema": TEXT, "description": "Its path."}}
 _ETAG: Schema = {"etag": {"schema": TEXT, "description": "Absent for what the config file declares."}}
 
 
@@ -102,7 +103,7 @@ def _create(kind: Kind) -> Schema:
         "operationId": f"create{_word(kind)}",
         "requestBody": body(f"New{_word(kind)}"),
         "responses": {
-            "201": {**content("Made, and in force.", made), "headers": _ETAG},
+            "201": {**content("Made, and in force.", made), "headers": {**_LOCATION, **_ETAG}},
             **problems("400", "401", "409", "413", "422", "503"),
         },
     }

@@ -34,7 +34,8 @@ def _ops(paths: Schema, path: str) -> list[tuple[str, Schema]]:
 def _guarded(method: str, operation: Schema) -> Schema:
     answers, parameters = operation["responses"], operation.get("parameters", [])
     statuses = ("401", "429", "503") if method == "get" else ("401", "403", "415", "429", "503")
-    told = {**problems(*statuses), **(answers if isinstance(answers, dict) else {})}
+    of_bodies = ("408", "413") if "requestBody" in operation else ()
+    told = {**problems(*statuses, *of_bodies), **(answers if isinstance(answers, dict) else {})}
     wants = [] if method == "get" or operation.get("security") == [] else [_CSRF]
     return {
         **operation,

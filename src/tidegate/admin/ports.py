@@ -85,6 +85,10 @@ class Invalid(Exception):
         self.faults = faults
 
 
+class GoneMeanwhile(Exception):
+    """It was made, but is not there any more, or cannot be read back."""
+
+
 class DeclaredByFile(Exception):
     """The config file declares it, so it is changed there."""
 

@@ -6,7 +6,8 @@ from http import HTTPStatus
 import msgspec
 from aiohttp import web
 
-from tidegate.admin.ports import DeclaredByFile, Fault, Invalid
+from tidegate.admin.ports import DeclaredByFile, Fault, GoneMeanwhile, Invalid
+from tidegate.core.guard_headers import GUARDS
 from tidegate.ledger.refusals import BalanceTooLarge, LedgerRefusal, RefundTooLarge
 from tidegate.storage.catalog import ChangedMeanwhile, InUse, NameTaken, NotThere
 from tidegate.storage.database import DatabaseUnusable
@@ -62,6 +63,10 @@ def refusal(error: Exception) -> Problem | None:
 
 _PLAIN: dict[type[Exception], tuple[HTTPStatus, str]] = {
     DeclaredByFile: (HTTPStatus.CONFLICT, "the config file declares it; change it there"),
+    GoneMeanwhile: (
+        HTTPStatus.CONFLICT,
+        "it was made, but somebody has deleted it since or it cannot be read back; look again",
+    ),
     NotThere: (HTTPStatus.NOT_FOUND, "there is none of this name"),
     ChangedMeanwhile: (HTTPStatus.PRECONDITION_FAILED, "it has changed since then; read it again first"),
     DatabaseUnusable: (HTTPStatus.SERVICE_UNAVAILABLE, "the database cannot be used now; try again"),
@@ -86,5 +91,5 @@ def answer(problem: Problem) -> web.Response:
         status=problem.status,
         body=msgspec.json.encode(body),
         content_type="application/problem+json",
-        headers=problem.headers,
+        headers={**GUARDS, "cache-control": "no-store", "server": "tidegate", **problem.headers},
     )

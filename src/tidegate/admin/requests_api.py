@@ -7,7 +7,7 @@ from aiohttp import web
 from tidegate.admin import resources
 from tidegate.admin.answers import json_answer
 from tidegate.admin.catalog_api import PREFIX
-from tidegate.admin.parameters import read_wanted, wrong
+from tidegate.admin.parameters import read_known, read_wanted, wrong
 from tidegate.admin.ports import ContentDesk, RequestReader
 from tidegate.admin.problems import Problem
 from tidegate.storage.pages import UnknownPosition
@@ -37,6 +37,7 @@ class RequestsApi:
         return json_answer(resources.page_json(page, captured))
 
     async def show(self, request: web.Request) -> web.Response:
+        read_known(request.query.items(), ())
         record = await self._requests.one(request.match_info["id"])
         if record is None:
             raise Problem(HTTPStatus.NOT_FOUND, "there is no request with this id")

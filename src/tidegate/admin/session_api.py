@@ -9,10 +9,10 @@ from tidegate.admin import cookies
 from tidegate.admin.answers import json_answer
 from tidegate.admin.authors import AUTHOR, SESSION
 from tidegate.admin.bodies import read_object
-from tidegate.admin.gatekeeper import Gatekeeper, check_json
+from tidegate.admin.gatekeeper import Gatekeeper, check_json, unauthorized
 from tidegate.admin.parameters import read_known
 from tidegate.admin.ports import Fault
-from tidegate.admin.problems import Problem, wrong_settings
+from tidegate.admin.problems import wrong_settings
 from tidegate.admin.resources import iso_time
 from tidegate.admin.session_ids import csrf_token
 from tidegate.admin.sessions import SignedIn
@@ -70,7 +70,7 @@ class SessionApi:
 def _own(request: web.Request) -> SignedIn:
     session: SignedIn | None = request.get(SESSION)
     if session is None:
-        raise Problem(HTTPStatus.UNAUTHORIZED, "there is no session; the request came with a token")
+        raise unauthorized("there is no session; the request came with a token")
     return session
 
 

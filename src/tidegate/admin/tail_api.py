@@ -14,6 +14,7 @@ from tidegate.admin.parameters import FILTERS, read_filters, read_known, wrong
 from tidegate.admin.problems import Problem
 from tidegate.admin.resources import request_json
 from tidegate.admin.tail_filter import Allowance, Sieve
+from tidegate.core.guard_headers import GUARDS
 from tidegate.storage.following import Place
 from tidegate.storage.live_tail import Away, Back, LiveTail, News, Seen
 
@@ -57,6 +58,7 @@ class TailApi:
             )
         response = web.StreamResponse(
             headers={
+                **GUARDS,
                 "content-type": "text/event-stream",
                 "cache-control": "no-store",
                 "server": "tidegate",

@@ -80,7 +80,7 @@ def finished(work: "Coroutine[object, object, T]") -> T:
 
 def _complaint(error: Exception) -> Complaint | None:
     """What a refusal means for the user; None for any other error."""
-    from tidegate.admin.ports import DeclaredByFile, Invalid  # late, as above
+    from tidegate.admin.ports import DeclaredByFile, GoneMeanwhile, Invalid  # late, as above
     from tidegate.core.failure import TidegateError
     from tidegate.ledger.refusals import LedgerRefusal
     from tidegate.storage.catalog import InUse, NameTaken, NotThere
@@ -98,6 +98,7 @@ def _complaint(error: Exception) -> Complaint | None:
         case _:  # any other error may come out of the work
             words = {
                 NameTaken: ("there is one of this name already", "choose another name"),
+                GoneMeanwhile: ("it was made, but is not there any more", "look at the list"),
                 NotThere: ("there is none of this name", "look at the list"),
                 DeclaredByFile: ("the config file declares it", "change it there"),
             }

@@ -19,6 +19,16 @@ def without_query_secrets(url: str, stand_in: str) -> str:
     return f"{address}{mark}{'&'.join(told)}"
 
 
+def with_query_secrets(url: str, known: str, stand_in: str) -> str:
+    """The URL with the values of `known` where `stand_in` stands for them: what undoes the above."""
+    address, mark, _ = url.partition("?")
+    values = dict(_members(known))
+    told = (
+        f"{name}={values.get(name, value) if value == stand_in else value}" for name, value in _members(url)
+    )
+    return f"{address}{mark}{'&'.join(told)}" if stand_in in url else url
+
+
 def _members(url: str) -> Iterator[tuple[str, str]]:
     for member in url.partition("?")[2].split("&"):
         name, _, value = member.partition("=")

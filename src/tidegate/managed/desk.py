@@ -5,9 +5,10 @@ from functools import partial
 
 from msgspec import structs
 
-from tidegate.admin.ports import DeclaredByFile, Entry, Fault, Invalid, Settings
+from tidegate.admin.ports import DeclaredByFile, Entry, Fault, GoneMeanwhile, Invalid, Settings
 from tidegate.config import callers
 from tidegate.config.names import DEFAULT_ACCOUNT
+from tidegate.core.query_secrets import with_query_secrets
 from tidegate.core.secret import Secret
 from tidegate.managed import deeds
 from tidegate.managed.definitions import parsed, read_name, read_value, without_defaults, written
@@ -16,7 +17,7 @@ from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Credentials, Unsealable, Vault, mapping_of
 from tidegate.routing.catalog import Channel, Duty, Key
 from tidegate.storage import catalog
-from tidegate.storage.audit import NOBODY, Author, Deed, noted
+from tidegate.storage.audit import NOBODY, SET, Author, Deed, noted
 from tidegate.storage.catalog import Definition, Kind, NameTaken, NoAccount, NotThere
 from tidegate.storage.channel_duties import StoredDuty, set_duty
 
@@ -68,7 +69,10 @@ class Desk:
             await self._live.change(noted(task, self._author, lambda _: deed))
         except NoAccount as error:
             raise _no_account() from error
-        return self._changed(kind, name), secret
+        made = self._entry(kind, name)
+        if made is None:
+            raise GoneMeanwhile(name)
+        return made, secret
 
     async def change(self, kind: Kind, name: str, settings: Settings, version: int | None) -> Entry:
         """Replace the given settings; None takes the default."""
@@ -80,7 +84,8 @@ class Desk:
         deed: list[Deed | None] = [None]
 
         def rewrite(before: Definition) -> Definition:
-            changed = {**self._settings(kind, name, before, settings), **settings}
+            known = self._settings(kind, name, before, settings)
+            changed = {**known, **_with_what_was_hidden(settings, known)}
             after = self._drawn_up(kind, name, changed)
             deed[0] = deeds.changed(kind, name, before, after, settings)
             return structs.replace(after, digest=before.digest, hint=before.hint)
@@ -177,6 +182,14 @@ class Desk:
             mend = "give api_key and headers anew (headers = {} for none)"
             missing = next(key for key in deeds.SEALED if key not in replaced)
             raise Invalid((Fault(missing, "is stored, but server.secret does not open it", mend),)) from error
+
+
+def _with_what_was_hidden(settings: Settings, known: Settings) -> Settings:
+    """The settings as they are meant: who sends back a URL that was shown does not know what it hides."""
+    shown, meant = settings.get("base_url"), known.get("base_url")
+    if not isinstance(shown, str) or not isinstance(meant, str):
+        return settings
+    return {**settings, "base_url": with_query_secrets(shown, meant, SET)}
 
 
 def _opened(settings: Settings) -> Settings:

@@ -8,6 +8,7 @@ from aiohttp.web_request import BaseRequest
 from msgspec import json
 
 from tidegate.core.failure import Failure
+from tidegate.core.guard_headers import GUARDS
 from tidegate.core.protocol import Protocol
 from tidegate.exchange.ports import Headers
 from tidegate.protocols.failures import error_headers
@@ -74,7 +75,10 @@ def problem(failure: Failure) -> web.Response:
         "detail": failure.message,
     }
     return web.Response(
-        status=status, body=json.encode(body), headers=[_SERVER], content_type="application/problem+json"
+        status=status,
+        body=json.encode(body),
+        headers=[*GUARDS.items(), ("cache-control", "no-store"), _SERVER],
+        content_type="application/problem+json",
     )
 
 

@@ -1,6 +1,7 @@
 """Puts the admin API and the console together, where there is an admin token."""
 
 from collections.abc import Awaitable
+from http import HTTPStatus
 from typing import Any
 
 from aiohttp import web
@@ -30,13 +31,13 @@ from tidegate.storage.audit_trail import AuditTrail
 from tidegate.wiring.sharing import SharedMemory
 
 _PREFIX = "/admin/"
+_CONTINUE = "100-continue"
+_UNEXPECTED = Problem(HTTPStatus.EXPECTATION_FAILED, f"expect: only {_CONTINUE} is known here")
 
 
 async def refuse(problem: Problem) -> web.Response:
     """The answer to what is wrong."""
-    response = answer_of(problem)
-    response.headers["server"] = "tidegate"
-    return response
+    return answer_of(problem)
 
 
 class AdminSite:
@@ -63,13 +64,15 @@ class AdminSite:
     ) -> BaseRequest | None:
         """The request as the admin API takes it; None if it is not for that."""
         server = self._runner.server
-        if server is None or not message.path.startswith(_PREFIX):
+        if server is None or not _path(message).startswith(_PREFIX):
             return None
         return server.request_factory(message, payload, protocol, writer, task)
 
     def answer(self, request: BaseRequest) -> Awaitable[web.StreamResponse] | None:
         """The answer to what is for operators; None for anything else."""
         if isinstance(request, web.Request) and self._runner.server is not None:
+            if request.headers.get("expect", _CONTINUE).lower() != _CONTINUE:
+                return refuse(_UNEXPECTED)  # aiohttp's own answer tells its version
             return self._runner.server.request_handler(request)
         if request.path == METRICS:
             return self._refused(request)
@@ -92,6 +95,12 @@ class AdminSite:
         """Let go of everything."""
         await self._runner.cleanup()
         self._gate.close()
+
+
+def _path(message: Any) -> str:
+    """The path of a request, also of one that names the whole URL (RFC 9112, section 3.2.2)."""
+    path: str = message.path
+    return path if path.startswith("/") else str(message.url.raw_path)
 
 
 class AdminParts(Struct, frozen=True):

@@ -23,9 +23,11 @@ from tidegate.storage.buckets import unused_combinations
 from tidegate.storage.counting import count_backlog, count_new, write_counted
 from tidegate.storage.database import Database
 from tidegate.storage.figure_keeper import FigureKeeper
+from tidegate.storage.journal_query import select_page
 from tidegate.storage.late_ends import book_late_ends
 from tidegate.storage.migrate import bring_up_to_date
 from tidegate.storage.overview import Overview, Question, read_overview
+from tidegate.storage.pages import EQUAL, Filters
 from tidegate.storage.progress import WAITED_SECONDS
 from tidegate.storage.spans import LEVELS, span_of
 from tidegate.storage.statements import Statements
@@ -89,6 +91,59 @@ def test_rows_are_told_before_and_after_they_are_counted(database: Database) -> 
     assert [in_buckets(database, level.seconds) for level in LEVELS] == [10] * len(LEVELS)
     put(database, [record(number, cost=1) for number in range(10, 13)])
     assert requests(database) == 13
+
+
+ROWS = [
+    record(
+        number,
+        model=model,
+        channel=channel,
+        status=status,
+        outcome=outcome,
+        protocol="chat" if number % 3 else "messages",
+        stream=bool(number % 2),
+    )
+    for number, (model, channel, status, outcome) in enumerate(
+        [
+            ("sonnet", "main", 200, "completed"),
+            ("made-up", None, 404, "rejected"),
+            (None, None, 400, "rejected"),
+            ("sonnet", None, 404, "rejected"),
+            ("sonnet", "other", 404, "failed"),
+            ("made-up", None, 429, "rejected"),
+            ("x" * 300, None, 404, "rejected"),
+        ]
+        * 6
+    )
+]
+WANTED = [
+    Filters(model=model, channel=channel, outcome=outcome, status=status, stream=stream)
+    for model in (None, "sonnet", "made-up", "x" * 300, "never asked for")
+    for channel in (None, "other")
+    for outcome in (None, "rejected", "failed")
+    for status in (None, 404)
+    for stream in (None, True)
+]
+
+
+def fitting(wanted: Filters) -> list[RequestRecord]:
+    names = [name for name in EQUAL if getattr(wanted, name) is not None]
+    rows = [row for row in ROWS if all(getattr(row, name) == getattr(wanted, name) for name in names)]
+    return rows[::-1]
+
+
+def test_a_counted_row_is_found_by_every_filter_as_any_other(database: Database) -> None:
+    put(database, ROWS)
+    for _ in range(2):
+        with database.connect_reader() as connection:
+            for wanted in WANTED:
+                page = select_page(connection, wanted, 4, None)
+                found = [*page.requests]
+                while page.next is not None:
+                    page = select_page(connection, wanted, 4, page.next)
+                    found += page.requests
+                assert found == fitting(wanted), wanted
+        count(database)
 
 
 def test_who_is_slower_writes_nothing(database: Database) -> None:

@@ -161,6 +161,13 @@ async def test_unknown_paths_and_wrong_methods(client: Client) -> None:
         assert answer.content_type == "application/problem+json"
 
 
+@pytest.mark.parametrize("path", ["openapi.json", "requests/req_00001"])
+async def test_what_takes_no_parameter_says_so(client: Client, path: str) -> None:
+    assert (await get(client, path))[0] == 200
+    status, body = await get(client, f"{path}?verbose=1")
+    assert (status, body["parameter"]) == (400, "verbose")
+
+
 async def test_a_journal_that_cannot_be_read_is_a_503(
     client: Client, journal: Journal, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -22,6 +22,9 @@ def test_fractions_are_exact() -> None:
         b"null",
         b"{",
         b"\xff",
+        '{"a": 1}'.encode("utf-16"),
+        '{"a": 1}'.encode("utf-32"),
+        b'{"a": "\xed\xa0\x80"}',
         b'{"a": NaN}',
         b'{"a": Infinity}',
         b'{"a": "\\ud800"}',
@@ -38,6 +41,10 @@ def test_everything_else_is_a_400(body: bytes) -> None:
     with pytest.raises(Problem) as caught:
         parse_object(body)
     assert caught.value.status == 400
+
+
+def test_a_byte_order_mark_is_no_fault() -> None:
+    assert parse_object('{"a": "é"}'.encode("utf-8-sig")) == {"a": "é"}
 
 
 @pytest.mark.timeout(10)

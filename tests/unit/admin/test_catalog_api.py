@@ -6,6 +6,9 @@ import pytest_asyncio
 from tests.unit.admin.served import Api, served
 from tests.unit.managed.stores import CHANNEL
 
+from tidegate.routing.catalog import Channel
+from tidegate.storage.catalog import Kind
+
 
 @pytest_asyncio.fixture
 async def api(tmp_path: Path) -> AsyncIterator[Api]:
@@ -92,6 +95,39 @@ async def test_a_stale_tag_changes_nothing(api: Api) -> None:
     assert (await api("GET", "models/haiku"))[1]["idle_timeout"] == 9.0
     assert (await api("PATCH", "models/haiku", {}, {"if-match": "*"}))[0] == 200
     assert (await api("DELETE", "models/haiku", None, {"if-match": later["etag"]}))[0] == 412
+
+
+async def test_one_of_several_tags_is_enough(api: Api) -> None:
+    _, _, headers = await api("POST", "models", {"name": "haiku"})
+    for form in ("{0}", '"x", {0}', '{0} , W/"7"', '"a,b",, {0},'):
+        wanted = {"if-match": form.format(headers["etag"])}
+        status, _, headers = await api("PATCH", "models/haiku", {"idle_timeout": 9}, wanted)
+        assert status == 200, wanted
+
+
+@pytest.mark.parametrize("tag", ["", ",", "x", '"', "*, *", '"1" "2"', "7"])
+async def test_what_is_no_tag_is_told_as_such(api: Api, tag: str) -> None:
+    await api("POST", "models", {"name": "haiku"})
+    for method in ("PATCH", "DELETE"):
+        status, problem, _ = await api(method, "models/haiku", {}, {"if-match": tag})
+        assert (status, problem["parameter"]) == (412, "if-match")
+    assert (await api("PATCH", "models/none", {}, {"if-match": tag}))[0] == 404
+    assert (await api("PATCH", "models/sonnet", {}, {"if-match": tag}))[0] == 409
+
+
+async def test_a_credential_in_a_url_is_hidden_and_stays_what_it_was(api: Api) -> None:
+    url = "https://api.example.org/v1?api-version=1&key=of-secret-1"
+    _, made, _ = await api("POST", "channels", {**CHANNEL, "base_url": url})
+    assert made["base_url"] == "https://api.example.org/v1?api-version=1&key=(set)"
+    later = made["base_url"].replace("version=1", "version=2")
+    _, changed, _ = await api("PATCH", "channels/stored", {"base_url": later})
+    assert changed["base_url"] == later
+    assert "of-secret" not in api.answers
+    value = api.node.live.state.entries[Kind.CHANNELS]["stored"].value
+    assert isinstance(value, Channel)
+    assert value.base_url == "https://api.example.org/v1?api-version=2&key=of-secret-1"
+    await api("PATCH", "channels/stored", {"base_url": "https://api.example.org/v1?key=of-secret-2"})
+    assert "of-secret-2" in str(api.node.live.stored)
 
 
 async def test_what_the_file_declares_is_a_409(api: Api) -> None:

@@ -1,17 +1,20 @@
 import json
 import sqlite3
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from tests.unit.managed.stores import CHANNEL, FILE, node
 
-from tidegate.admin.ports import DeclaredByFile, Invalid
+from tidegate.admin.ports import DeclaredByFile, GoneMeanwhile, Invalid
 from tidegate.config import build_catalog
 from tidegate.core.secret import Secret
 from tidegate.managed.live import LiveCatalog
 from tidegate.managed.sealing import Vault
 from tidegate.routing.catalog import Account, Channel, Duty, Key
-from tidegate.storage.catalog import ChangedMeanwhile, InUse, Kind, NameTaken, NotThere
+from tidegate.storage.catalog import ChangedMeanwhile, InUse, Kind, NameTaken, NotThere, Task, remove
+
+T = TypeVar("T")
 
 
 def fields(error: pytest.ExceptionInfo[Invalid]) -> list[str]:
@@ -30,6 +33,20 @@ async def test_a_key_is_made_with_a_secret_that_is_told_once(tmp_path: Path) -> 
         assert secret.reveal() not in repr(here.live.stored)
         await here.desk.remove(Kind.KEYS, "app", entry.origin.version, revoke_keys=False)
         assert build_catalog(here.live.state.config).find_key(secret.reveal()) is None
+
+
+async def test_what_is_deleted_before_its_maker_sees_it_is_told_as_such(tmp_path: Path) -> None:
+    async with node(tmp_path) as here:
+        change = here.live.change
+
+        async def late(task: Task[T]) -> T:
+            done = await change(task)
+            await change(remove(Kind.KEYS, "app"))
+            return done
+
+        here.live.change = late  # type: ignore[method-assign]
+        with pytest.raises(GoneMeanwhile):
+            await here.desk.create(Kind.KEYS, {"name": "app"})
 
 
 async def test_no_secret_reaches_the_file_readable(tmp_path: Path) -> None:
