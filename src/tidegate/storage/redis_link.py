@@ -22,6 +22,8 @@ PATIENCE = 0.25
 _CONNECT_PATIENCE = 2.0
 _SHORTEST_PAUSE = 0.25
 _LONGEST_PAUSE = 5.0
+_LATE, _MOST_LATE = 0.02, 4
+"""Seconds from which this process itself is late; then it waits longer, up to so many times PATIENCE."""
 _STEADY = 10.0
 """Seconds after which a connection counts as having lasted."""
 _ONE_NAME = "WRONGTYPE"
@@ -122,7 +124,7 @@ class RedisLink:
         if self._sending is None:
             self._sending = asyncio.create_task(self._send())
         if self._watch is None:
-            self._watch = asyncio.get_running_loop().call_later(PATIENCE, self._look_for_silence)
+            self._look_in(PATIENCE)
 
     async def _send(self) -> None:
         try:
@@ -137,16 +139,22 @@ class RedisLink:
         finally:
             self._sending = None
 
-    def _look_for_silence(self) -> None:
+    def _look_in(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._watch = loop.call_later(seconds, self._look_for_silence, loop.time() + seconds)
+
+    def _look_for_silence(self, due: float) -> None:
         self._watch = None
         if not self._asked:
             return
-        loop = asyncio.get_running_loop()
-        left = self._asked[0].at + PATIENCE - loop.time()
+        now, asked_at = asyncio.get_running_loop().time(), self._asked[0].at
+        left = asked_at + PATIENCE - now
+        if now - due > _LATE and now - asked_at < PATIENCE * _MOST_LATE:
+            left = max(left, _LATE)  # the answer may be here, and was not read because nothing was
         if left <= 0.001:
             self._break(f"it did not answer within {PATIENCE * 1000:.0f} ms")
         else:
-            self._watch = loop.call_later(left, self._look_for_silence)
+            self._look_in(left)
 
     def _break(self, why: str) -> None:
         """Give up on the connection now; the keeper makes another."""

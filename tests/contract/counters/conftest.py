@@ -9,8 +9,15 @@ from tests.contract.counters.nodes import alone, nodes, siblings
 from tests.harness.redis_server import RedisServer
 
 from tidegate.exchange.ports import Limits
+from tidegate.storage import redis_link
 
 Pair = tuple[Limits, Limits]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis may be slow, as all is on a busy machine; tests of its silence set how long it may be silent."""
+    monkeypatch.setattr(redis_link, "PATIENCE", 10.0)
 
 
 @pytest.fixture(scope="session")

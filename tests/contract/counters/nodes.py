@@ -1,5 +1,6 @@
 """Two counters that share, of every kind there is."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,9 @@ from tidegate.storage.redis_counters import RedisCounters
 from tidegate.storage.redis_link import RedisLink
 from tidegate.storage.scope_table import ScopeTable
 
+WITHIN = 30.0
+"""Seconds in which things come about, on a machine that is busy with something else."""
+
 
 class Node:
     """A process with its counters on a Redis; its own memory is nobody else's."""
@@ -29,6 +33,12 @@ class Node:
         await self.limits.open()
         await self.link.open()
 
+    async def in_use(self) -> None:
+        """Wait until Redis is."""
+        async with asyncio.timeout(WITHIN):
+            while not self.link.up:
+                await asyncio.sleep(0.01)
+
     async def close(self) -> None:
         await self.limits.close()
         await self.link.close()
@@ -41,11 +51,20 @@ async def nodes(server: RedisServer, count: int = 2) -> AsyncIterator[list[Node]
     try:
         for node in made:
             await node.open()
-            assert node.link.up, node.link.state
+            await node.in_use()
         yield made
     finally:
         for node in made:
             await node.close()
+
+
+async def told(*pair: Limits) -> None:
+    """Return when everybody knows what has ended: Redis is told in batches."""
+    for one in pair:
+        if isinstance(one, RedisCounters):
+            async with asyncio.timeout(WITHIN):
+                while one._telling is not None or one._link._asked:
+                    await asyncio.sleep(0.01)
 
 
 def siblings() -> tuple[Limits, Limits]:
@@ -75,6 +94,6 @@ def limited(verdict: Verdict) -> Limited:
     return verdict
 
 
-def about(limit: int, remaining: int, reset: float, within: float = 1) -> Level:
-    """A level that is equal to all with nearly that reset."""
+def about(limit: int, remaining: int, reset: float, within: float = 5) -> Level:
+    """A level that is equal to all with that reset, or one of some seconds later."""
     return Level(limit, remaining, pytest.approx(reset, abs=within))  # type: ignore[arg-type]

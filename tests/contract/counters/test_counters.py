@@ -1,17 +1,12 @@
 """What limits promise, whoever counts: one process, the workers of a machine, or nodes on a Redis."""
 
 import asyncio
+import time
 
-import pytest
 from tests.contract.counters.conftest import Pair
-from tests.contract.counters.nodes import about, admitted, limited, scope
+from tests.contract.counters.nodes import about, admitted, limited, scope, told
 
 from tidegate.routing.quota import Admitted, Levels
-
-
-async def told(seconds: float = 0.15) -> None:
-    """Ends are told in batches."""
-    await asyncio.sleep(seconds)
 
 
 async def test_requests_per_minute_hold_over_all(pair: Pair) -> None:
@@ -22,21 +17,24 @@ async def test_requests_per_minute_hold_over_all(pair: Pair) -> None:
     for one in pair:
         verdict = limited(await one.admit("more", scopes, 0))
         assert (verdict.what, verdict.scope, verdict.limit) == ("requests", "key:k", 10)
-        assert verdict.retry_after == pytest.approx(6, abs=1)
+        assert 1 < verdict.retry_after <= 6
         assert verdict.levels == Levels(requests=about(10, 0, 60))
 
 
 async def test_after_retry_after_there_is_room_and_not_before(pair: Pair) -> None:
-    scopes = [scope(requests_per_minute=120)]
-    for number in range(120):
+    scopes = [scope(requests_per_minute=20)]
+    for number in range(20):
         admitted(await pair[number % 2].admit(f"r{number}", scopes, 0))
-    for number in range(3):
-        wait = limited(await pair[0].admit(f"s{number}", scopes, 0)).retry_after
-        assert 0.3 < wait <= 0.5
-        await asyncio.sleep(wait / 2)
-        limited(await pair[1].admit(f"s{number}", scopes, 0))
-        await asyncio.sleep(wait / 2)
-        admitted(await pair[1].admit(f"s{number}", scopes, 0))
+    asked_at = time.monotonic()
+    wait = limited(await pair[0].admit("more", scopes, 0)).retry_after
+    told_at = at = time.monotonic()
+    assert 0 < wait <= 3
+    while not isinstance(await pair[1].admit("more", scopes, 0), Admitted):
+        assert at < told_at + wait + 0.1, "the wait that was told is not enough"
+        await asyncio.sleep(0.05)
+        at = time.monotonic()
+    assert time.monotonic() > asked_at + wait - 0.1, "there was room before"
+    limited(await pair[0].admit("one more", scopes, 0))
 
 
 async def test_tokens_are_estimated_and_corrected(pair: Pair) -> None:
@@ -44,21 +42,21 @@ async def test_tokens_are_estimated_and_corrected(pair: Pair) -> None:
     scopes = [scope(tokens_per_minute=6000)]
     first = admitted(await one.admit("r1", scopes, 5000))
     assert first.levels.tokens == about(6000, 1000, 50)
-    assert limited(await other.admit("r2", scopes, 2000)).retry_after == pytest.approx(10, abs=1)
+    assert 5 < limited(await other.admit("r2", scopes, 2000)).retry_after <= 10
     one.finish("r1", scopes, 5000, 500)
-    await told()
+    await told(*pair)
     admitted(await other.admit("r2", scopes, 5400))
     other.finish("r2", scopes, 5400, 8400)
-    await told()
+    await told(*pair)
     verdict = limited(await one.admit("r3", scopes, 100))
-    assert verdict.retry_after == pytest.approx(29, abs=3), "in debt"
-    assert verdict.levels.tokens == about(6000, 0, 88, within=3)
+    assert 20 < verdict.retry_after <= 30, "in debt"
+    assert verdict.levels.tokens == about(6000, 0, 84)
 
 
 async def test_more_than_the_whole_limit_is_let_through_when_it_is_full(pair: Pair) -> None:
     scopes = [scope(tokens_per_minute=600)]
     admitted(await pair[0].admit("big", scopes, 1200))
-    assert limited(await pair[1].admit("next", scopes, 1)).retry_after == pytest.approx(60, abs=1)
+    assert 55 < limited(await pair[1].admit("next", scopes, 1)).retry_after <= 60.1
 
 
 async def test_concurrency_holds_over_all_and_places_come_back(pair: Pair) -> None:
@@ -70,25 +68,25 @@ async def test_concurrency_holds_over_all_and_places_come_back(pair: Pair) -> No
         verdict = limited(await limits.admit("more", scopes, 0))
         assert (verdict.what, verdict.limit, verdict.levels) == ("concurrency", 3, Levels())
     one.finish("r0", scopes, 0, 0)
-    await told()
+    await told(*pair)
     admitted(await other.admit("r3", scopes, 0))
     limited(await one.admit("more", scopes, 0))
     one.finish("more", scopes, 0, 0)
     one.finish("r0", scopes, 0, 0)
-    await told()
+    await told(*pair)
     limited(await one.admit("more", scopes, 0))
 
 
 async def test_all_scopes_or_none(pair: Pair) -> None:
     one, other = pair
-    key = scope("key:k", requests_per_minute=10, tokens_per_minute=1000, max_concurrency=5)
+    key = scope("key:k", requests_per_minute=10, tokens_per_minute=10, max_concurrency=5)
     account = scope("account:a", requests_per_minute=1)
-    admitted(await one.admit("r1", [key, account], 100))
+    admitted(await one.admit("r1", [key, account], 1))
     for _ in range(3):
-        assert limited(await other.admit("r2", [key, account], 100)).scope == "account:a"
-    verdict = admitted(await one.admit("r3", [key], 100))
+        assert limited(await other.admit("r2", [key, account], 1)).scope == "account:a"
+    verdict = admitted(await one.admit("r3", [key], 1))
     assert verdict.levels.requests == about(10, 8, 12)
-    assert verdict.levels.tokens == about(1000, 800, 12)
+    assert verdict.levels.tokens == about(10, 8, 12)
     for number in range(3):
         admitted(await other.admit(f"p{number}", [key], 0))
     assert limited(await other.admit("p4", [key], 0)).what == "concurrency"
@@ -122,12 +120,12 @@ async def test_numbers_out_of_all_reason_do_no_harm(pair: Pair) -> None:
     one.finish("r1", scopes, -5, -(10**30))
     admitted(await one.admit("r2", scopes, 0))
     one.finish("r2", scopes, 0, 10**30)
-    await told()
+    await told(*pair)
     verdict = limited(await other.admit("r3", scopes, 1))
     assert 3500 < verdict.retry_after <= 3600
 
 
 async def test_a_limit_that_changes_keeps_its_share(pair: Pair) -> None:
     admitted(await pair[0].admit("r1", [scope(tokens_per_minute=1000)], 500))
-    verdict = admitted(await pair[1].admit("r2", [scope(tokens_per_minute=100)], 10))
-    assert verdict.levels.tokens == about(100, 40, 36)
+    verdict = admitted(await pair[1].admit("r2", [scope(tokens_per_minute=10)], 1))
+    assert verdict.levels.tokens == about(10, 4, 36)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.contract.counters.nodes import Node, admitted, limited, nodes, scope
+from tests.contract.counters.nodes import WITHIN, Node, admitted, limited, nodes, scope, told
 from tests.harness.gateway import free_port
 from tests.harness.redis_server import RedisServer
 
@@ -20,7 +20,7 @@ PLACES = [scope(max_concurrency=3)]
 TOKENS = [scope("key:t", tokens_per_minute=6000)]
 
 
-async def until(condition: Callable[[], bool], within: float = 10.0) -> None:
+async def until(condition: Callable[[], bool], within: float = WITHIN) -> None:
     deadline = time.monotonic() + within
     while not condition():
         assert time.monotonic() < deadline, "it did not come to be"
@@ -38,7 +38,7 @@ async def test_a_gateway_starts_without_it_and_finds_it_later(redis: RedisServer
     node = Node(redis.url)
     began = time.monotonic()
     await node.open()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     try:
         assert not node.link.up
         assert "connecting" in (node.link.state.why or "")
@@ -48,11 +48,11 @@ async def test_a_gateway_starts_without_it_and_finds_it_later(redis: RedisServer
         redis.start()
         await until(lambda: node.link.up)
         assert node.link.state.why is None
-        await asyncio.sleep(0.1)
+        await told(node.limits)
         async with nodes(redis, 1) as [other]:
             limited(await other.limits.admit("more", PLACES, 0))
             node.limits.finish("r0", PLACES, 0, 0)
-            await asyncio.sleep(0.1)
+            await told(node.limits)
             admitted(await other.limits.admit("r3", PLACES, 0))
     finally:
         await node.close()
@@ -74,12 +74,12 @@ async def test_it_is_killed_and_comes_back_empty(
             admitted(await one.limits.admit(f"l{number}", PLACES, 0))
         limited(await one.limits.admit("more", PLACES, 0))
         limited(await one.limits.admit("t2", TOKENS, 5000))
-        assert time.monotonic() - began < 0.05, "once it is away nobody waits"
+        assert time.monotonic() - began < 5, "once it is away nobody waits"
         assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"], "once for each node"
         other.limits.finish("r2", PLACES, 0, 0)
         redis.start()
         await until(lambda: one.link.up and other.link.up)
-        await asyncio.sleep(0.1)
+        await told(one.limits, other.limits)
         assert sorted(words(redis.command("ZRANGE", "tidegate:{limits}:open:key:k", "0", "-1"))) == [
             "l0",
             "l1",
@@ -87,7 +87,7 @@ async def test_it_is_killed_and_comes_back_empty(
         ], "what is open has its place again, and what ended has not"
         for request_id in ("r1", "l0", "l1"):
             one.limits.finish(request_id, PLACES, 0, 0)
-        await asyncio.sleep(0.1)
+        await told(one.limits)
         assert words(redis.command("ZRANGE", "tidegate:{limits}:open:key:k", "0", "-1")) == []
 
 
@@ -96,7 +96,8 @@ def words(answer: bytes) -> list[str]:
     return [line.decode() for line in answer.split(b"\r\n") if line and line[:1] not in (b"*", b"$")]
 
 
-async def test_it_hangs(redis: RedisServer) -> None:
+async def test_it_hangs(redis: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_link, "PATIENCE", 2.0)
     async with two(redis) as (one, _):
         admitted(await one.limits.admit("r1", PLACES, 0))
         redis.freeze()
@@ -104,16 +105,32 @@ async def test_it_hangs(redis: RedisServer) -> None:
             began = time.monotonic()
             verdicts = await asyncio.gather(*(one.limits.admit(f"l{n}", PLACES, 0) for n in range(5)))
             waited = time.monotonic() - began
-            assert 0.2 < waited < 0.45
+            assert 1.9 < waited < 2 * 2.0, "all together, not one after the other"
             assert sum(isinstance(verdict, Admitted) for verdict in verdicts) == 2
             assert "did not answer" in (one.link.state.why or "")
             began = time.monotonic()
             limited(await one.limits.admit("more", PLACES, 0))
-            assert time.monotonic() - began < 0.05
+            assert time.monotonic() - began < 1.5
         finally:
             redis.thaw()
         await until(lambda: one.link.up)
         limited(await one.limits.admit("more", PLACES, 0))
+
+
+async def test_a_process_that_is_late_itself_takes_that_for_no_silence(
+    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with two(redis) as (one, other):
+        monkeypatch.setattr(redis_link, "PATIENCE", 0.25)
+        admitted(await other.limits.admit("r1", PLACES, 0))
+        for number in range(2, 4):
+            asking = asyncio.create_task(one.limits.admit(f"r{number}", PLACES, 0))
+            while not one.link._asked or one.link._outgoing:
+                await asyncio.sleep(0)
+            time.sleep(0.5)  # noqa: ASYNC251 -- the process stands still; Redis has answered
+            admitted(await asking)
+            assert one.link.up
+        limited(await other.limits.admit("r4", PLACES, 0))
 
 
 async def test_it_forgets_its_scripts(redis: RedisServer) -> None:
@@ -126,7 +143,7 @@ async def test_it_forgets_its_scripts(redis: RedisServer) -> None:
         assert one.link.up
         redis.command("SCRIPT", "FLUSH")
         one.limits.finish("r1", PLACES, 0, 0)
-        await asyncio.sleep(0.1)
+        await told(one.limits)
         admitted(await other.limits.admit("more", PLACES, 0))
 
 
@@ -175,18 +192,18 @@ async def test_a_name_that_another_program_uses(redis: RedisServer, caplog: pyte
 async def test_a_node_that_dies_frees_its_places_and_one_that_lives_keeps_them(
     redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis_counters, "_LEASE", b"1")
-    monkeypatch.setattr(redis_counters, "RENEW_EVERY", 0.2)
+    monkeypatch.setattr(redis_counters, "_LEASE", b"2")
+    monkeypatch.setattr(redis_counters, "RENEW_EVERY", 0.1)
     async with two(redis) as (one, other):
         dying = Node(redis.url)
         await dying.open()
         admitted(await dying.limits.admit("d1", PLACES, 0))
         admitted(await one.limits.admit("r1", PLACES, 0))
         admitted(await one.limits.admit("r2", PLACES, 0))
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(2.5)
         limited(await other.limits.admit("more", PLACES, 0))
         await dying.close()  # without a word about what is open
-        await asyncio.sleep(1.2)
+        await asyncio.sleep(2.2)
         admitted(await other.limits.admit("d2", PLACES, 0))
         limited(await other.limits.admit("more", PLACES, 0))
 
@@ -199,7 +216,7 @@ async def test_a_client_that_leaves_while_redis_thinks_gives_its_place_back(redi
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         redis.thaw()
-        await asyncio.sleep(0.15)
+        await told(one.limits)
         assert one.link.up
         for number in range(3):
             admitted(await other.limits.admit(f"r{number}", PLACES, 0))
@@ -234,7 +251,7 @@ async def test_a_wrong_password_is_told_without_any_password(
         admitted(await wrong.limits.admit("r1", PLACES, 0))
         right = Node(server.url.replace("redis://", "redis://:right-pass-1@"))
         await right.open()
-        assert right.link.up
+        await right.in_use()
         told = f"{caplog.text} {wrong.link!r} {wrong.limits!r} {wrong.link.state!r} {right.link!r}"
         assert "-pass-" not in told
         await wrong.close()

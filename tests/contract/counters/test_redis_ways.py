@@ -17,7 +17,7 @@ async def works(url: str) -> None:
     try:
         for node in (one, other):
             await node.open()
-            assert node.link.up, node.link.state
+            await node.in_use()
         admitted(await one.limits.admit("r1", PLACES, 0))
         limited(await other.limits.admit("r2", PLACES, 0))
     finally:
@@ -60,6 +60,7 @@ async def test_options_that_would_change_how_answers_are_read_change_nothing(tmp
         await works(f"{server.url}?{options}&client_name=gate")
         node = Node(f"{server.url}?{options}")
         await node.open()
+        await node.in_use()
         await asyncio.sleep(0.4)
         assert node.link.up, "an idle connection is no trouble"
         await node.close()
@@ -90,7 +91,7 @@ async def test_the_node_of_a_cluster_that_keeps_our_names(tmp_path: Path) -> Non
         assert keeper.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383") == b"+OK\r\n"
         bus_of_keeper = keeper.command("CONFIG", "GET", "cluster-port").split(b"\r\n")[-2].decode()
         other.command("CLUSTER", "MEET", "127.0.0.1", str(keeper.port), bus_of_keeper)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while b"cluster_state:ok" not in other.command("CLUSTER", "INFO"):
             assert time.monotonic() < deadline, other.command("CLUSTER", "INFO")
             await asyncio.sleep(0.05)
