@@ -78,7 +78,7 @@ class Scene:
         self.wait(self._call_all())
         self.resume()
 
-    def wait(self, work: Coroutine[Any, Any, Result], within: float = 30.0) -> Result:
+    def wait(self, work: Coroutine[Any, Any, Result], within: float = 60.0) -> Result:
         """What comes of it, done beside the browser's own loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(within)
 
@@ -127,7 +127,7 @@ class Scene:
         finally:
             if self._thread.is_alive():
                 self._loop.call_soon_threadsafe(self._loop.stop)
-                self._thread.join(5)
+                self._thread.join(60)
 
     def check(self) -> None:
         """The gateway's log has no traceback and no secret in it."""
@@ -157,7 +157,7 @@ class Scene:
     async def _call_all(self) -> None:
         requests = itertools.islice(self._requests(), _ROWS)
         await asyncio.gather(*(self._call(*wanted) for wanted in requests))
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while len(await self.gateway.rows(f"limit={_ROWS}")) < _ROWS:
             assert time.monotonic() < deadline, "the rows of the first requests are not written"
             await asyncio.sleep(0.05)

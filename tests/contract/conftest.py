@@ -39,12 +39,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         assert process.poll() is None, f"the demo died:\n{output.read_text()[-3000:]}"
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(60)
     assert "Traceback" not in output.read_text()
 
 
 def _wait_ready(process: "subprocess.Popen[bytes]", output: Path) -> Demo:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while True:
         text = output.read_text()
         url = re.search(r"base URL\s+(http://\S+)", text)

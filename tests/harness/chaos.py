@@ -41,13 +41,13 @@ def kill_everything(gateway: Gateway) -> None:
     for pid in (gateway.process.pid, *gateway.workers()):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    gateway.process.wait(5)
+    gateway.process.wait(30)
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Another process has the write lock of a SQLite file."""
-    other = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
+    other = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -179,6 +179,6 @@ def verified(gateway: Gateway) -> None:
     """`tidegate ledger verify` finds that the books add up."""
     command = [sys.executable, "-m", "tidegate", "ledger", "verify", "--config", str(gateway.config_path)]
     checked = subprocess.run(
-        command, env=environment(), capture_output=True, text=True, timeout=30, check=False
+        command, env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -123,7 +123,7 @@ class Seen:
             assert last, f"{self.id} ended in order without an end mark: {self.reply.body[-300:]!r}"
 
 
-async def send(gateway: Gateway, ask: Ask, within: float = 30.0) -> Seen:
+async def send(gateway: Gateway, ask: Ask, within: float = 60.0) -> Seen:
     """One request to its end, whatever that is."""
     seen = Seen(ask, time.monotonic())
     try:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 
-async def comes_true(condition: Callable[[], Awaitable[bool]], within: float = 10.0) -> None:
+async def comes_true(condition: Callable[[], Awaitable[bool]], within: float = 40.0) -> None:
     """Look again and again until it is so."""
     deadline = time.monotonic() + within
     while not await condition():

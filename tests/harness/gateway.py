@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.harness import settings
-from tests.harness.client import Connection, Reply, fetch, request_bytes
+from tests.harness.client import BOUND, Connection, Reply, fetch, request_bytes
 from tests.harness.dialects import Side
 from tests.harness.notation import Json
 
@@ -75,7 +75,7 @@ class Gateway:
             log.seek(self._log_start)
             return log.read().decode(errors="replace")
 
-    def wait_ready(self, within: float = 60.0) -> "Gateway":
+    def wait_ready(self, within: float = 90.0) -> "Gateway":
         deadline = time.monotonic() + within
         while not (match := _READY.search(self.log)):
             assert self.process.poll() is None, f"the gateway ended at start:\n{self.log[-3000:]}"
@@ -102,11 +102,11 @@ class Gateway:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(word) for word in children.read_text().split()]
 
-    def exit_code(self, within: float) -> int:
+    def exit_code(self, within: float = 60.0) -> int:
         """Wait, bounded, for the process to end by itself."""
         return self.process.wait(within)
 
-    def stop(self, within: float = 15.0) -> None:
+    def stop(self, within: float = 30.0) -> None:
         """End the process: in order, else by force."""
         if self.process.poll() is None:
             self.process.terminate()
@@ -114,7 +114,7 @@ class Gateway:
                 self.process.wait(within)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-                self.process.wait(5)
+                self.process.wait(30)
                 raise
 
     def resident_bytes(self) -> int:
@@ -157,7 +157,7 @@ class Gateway:
         key: str | None = settings.KEY,
         extra: Headers = (),
         target: str | None = None,
-        within: float = 20.0,
+        within: float = BOUND,
     ) -> AsyncIterator[Reply]:
         """Send a request and give the reply as soon as its head is there."""
         connection = await Connection.open(self.port)
@@ -175,7 +175,7 @@ class Gateway:
         key: str | None = settings.KEY,
         extra: Headers = (),
         target: str | None = None,
-        within: float = 20.0,
+        within: float = BOUND,
     ) -> Reply:
         """One request, its answer read to the end."""
         async with self.open(side, body, key=key, extra=extra, target=target, within=within) as reply:
@@ -205,7 +205,7 @@ class Gateway:
         result: list[Any] = lists[0]
         return result
 
-    async def row_of(self, request_id: str | None, within: float = 5.0) -> Any:
+    async def row_of(self, request_id: str | None, within: float = 30.0) -> Any:
         """The row of a request, once it is written: rows are written in batches."""
         assert request_id, "an answer without x-request-id"
         deadline = time.monotonic() + within
@@ -215,7 +215,7 @@ class Gateway:
         assert reply.status == 200, reply.body
         return reply.json()
 
-    async def row(self, model: str, count: int = 1, within: float = 5.0) -> Any:
+    async def row(self, model: str, count: int = 1, within: float = 30.0) -> Any:
         """The newest row of a model in full, once it has `count` rows; a further one is a failure."""
         deadline = time.monotonic() + within
         while len(rows := await self.rows(f"model={model}&limit=100")) < count:

@@ -7,7 +7,6 @@ import pwd
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
+from tests.harness.gateway import free_port
 
 PASSWORD = "pg-Secret/w@rd:%41"
 """With every letter that a URL must quote."""
@@ -54,7 +54,7 @@ class PostgresServer:
     def __init__(self) -> None:
         self.bin = programs()
         self.folder = Path(tempfile.mkdtemp(prefix="tidegate-pg-"))
-        self.port = _free_port()
+        self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
         self._account = _unprivileged()
         self._numbers = itertools.count(1)
@@ -101,11 +101,11 @@ class PostgresServer:
             self.thaw()
             process.send_signal(number)
         try:
-            process.wait(10)
+            process.wait(30)
         finally:
             if process.poll() is None:
                 process.kill()
-                process.wait(5)
+                process.wait(30)
             self.process = None
         _wait_gone(family)
 
@@ -197,13 +197,13 @@ class PostgresServer:
             return [pid, *(int(word) for word in children.read_text().split())]
         return [pid]
 
-    def _wait_ready(self, within: float = 20.0) -> None:
+    def _wait_ready(self, within: float = 60.0) -> None:
         deadline = time.monotonic() + within
         while True:
             assert self.process is not None
             assert self.process.poll() is None, f"PostgreSQL ended at its start:\n{self.log[-3000:]}"
             try:
-                psycopg.connect(self.socket_url("postgres"), connect_timeout=5).close()
+                psycopg.connect(self.socket_url("postgres"), connect_timeout=20).close()
             except psycopg.OperationalError:
                 assert time.monotonic() < deadline, f"PostgreSQL is not ready:\n{self.log[-3000:]}"
                 time.sleep(0.02)
@@ -221,14 +221,7 @@ def _unprivileged() -> pwd.struct_passwd | None:
     raise AssertionError("PostgreSQL cannot run as root, and there is neither a user postgres nor nobody")
 
 
-def _free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
-
-
-def _wait_gone(pids: Sequence[int], within: float = 5.0) -> None:
+def _wait_gone(pids: Sequence[int], within: float = 30.0) -> None:
     """A killed server's children hold its memory a moment longer; the next start would stumble over it."""
     deadline = time.monotonic() + within
     while any(_lives(pid) for pid in pids) and time.monotonic() < deadline:

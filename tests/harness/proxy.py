@@ -18,7 +18,7 @@ class ConnectProxy:
 
     def start(self) -> None:
         self._thread.start()
-        assert self._ready.wait(10), "the proxy did not start"
+        assert self._ready.wait(60), "the proxy did not start"
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -37,7 +37,7 @@ class RedisServer:
         command += ["--save", "", "--appendonly", "no", *self._options]
         with (self._folder / "redis.log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not self._listens():
             assert self._process.poll() is None, f"Redis ended at start:\n{self.log[-2000:]}"
             assert time.monotonic() < deadline, f"Redis does not listen:\n{self.log[-2000:]}"
@@ -59,7 +59,7 @@ class RedisServer:
         """It is gone at once, and all it knew with it."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(30)
             self._process = None
 
     def stop(self) -> None:
@@ -68,7 +68,7 @@ class RedisServer:
 
     def command(self, *words: str) -> bytes:
         """The raw answer to one command, on a connection of its own (without TLS)."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as sock:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as sock:
             parts = [word.encode() for word in words]
             sock.sendall(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%b\r\n" % (len(p), p) for p in parts))
             return sock.recv(65536)
@@ -79,7 +79,7 @@ class RedisServer:
 
     def _listens(self) -> bool:
         try:
-            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            socket.create_connection(("127.0.0.1", self.port), timeout=10).close()
         except OSError:
             return False
         return True

@@ -22,7 +22,7 @@ class Simulated:
                 stdin=subprocess.DEVNULL,
                 env=environment(),
             )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while "listening on" not in self._log.read_text():
             assert self._process.poll() is None, self._log.read_text()
             assert time.monotonic() < deadline, "the simulator does not listen"
@@ -35,4 +35,4 @@ class Simulated:
 
     def stop(self) -> None:
         self._process.kill()
-        self._process.wait(5)
+        self._process.wait(30)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from tests.harness import settings, sse
-from tests.harness.client import Ended, Reply
+from tests.harness.client import BOUND, Ended, Reply
 from tests.harness.dialects import Side
 from tests.harness.gateway import Gateway, Headers
 from tests.harness.notation import Json
@@ -88,7 +88,7 @@ class Stage:
         stream: bool = True,
         key: str = settings.KEY,
         extra: Headers = (),
-        within: float = 20.0,
+        within: float = BOUND,
         members: Json | None = None,
     ) -> Played:
         """Script the channels, send one request, read the answer to its end.

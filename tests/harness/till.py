@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.harness import notation as n
 from tests.harness import settings
-from tests.harness.client import Reply
+from tests.harness.client import BOUND, Reply
 from tests.harness.crossing import whole_of
 from tests.harness.dialects import SIDES, Side
 from tests.harness.gateway import Gateway, environment
@@ -54,6 +54,7 @@ def priced(port: int, folder: str, base: Callable[[str], str]) -> settings.Confi
     """
     config = settings.server(port, folder)
     config["routing"]["failures_before_cooldown"] = 1000
+    config["streaming"] |= {"first_event_timeout": "20s", "idle_timeout": "20s"}  # nothing here is to stall
     for side in SIDES:
         tag = side.tag
         both = [f"{tag}-ab-*"]
@@ -95,13 +96,21 @@ class Purse:
         told = reply.json()
         return told["balance"], told["held"]
 
-    async def settled(self, balance: Decimal | str | int, within: float = 3.0) -> None:
+    async def settled(self, balance: Decimal | str | int, within: float = 30.0) -> None:
         """Nothing is held any more, and the balance is this one."""
         wanted = (f"{Decimal(balance):.9f}", NOTHING)
         deadline = time.monotonic() + within
         while (money := await self.money()) != wanted:
             assert time.monotonic() < deadline, f"{money} is not {wanted}; {await self.postings()}"
             await asyncio.sleep(0.02)
+
+    async def at_rest(self, within: float = 30.0) -> Decimal:
+        """The balance once nothing is held."""
+        deadline = time.monotonic() + within
+        while (money := await self.money())[1] != NOTHING:
+            assert time.monotonic() < deadline, f"{money}; {await self.postings()}"
+            await asyncio.sleep(0.02)
+        return Decimal(money[0])
 
     async def credit(self, amount: str) -> None:
         body = {"amount": amount, "reference": f"payment-{next(_numbers)}"}
@@ -120,7 +129,7 @@ class Purse:
         names = ("kind", "source", "target", "amount")
         return [tuple(line[name] for name in names) for line in reversed(reply.json()["data"])]
 
-    async def call(self, side: Side, body: Json | bytes, within: float = 20.0) -> Reply:
+    async def call(self, side: Side, body: Json | bytes, within: float = BOUND) -> Reply:
         return await self.stage.gateway.call(side, body, key=self.secret, within=within)
 
     async def play(self, side: Side, *a: Answer, **options: Any) -> Played:
@@ -171,6 +180,13 @@ class Till:
         reply = await self.stage.gateway.admin(kind, method="POST", body=body)
         assert reply.status == 201, reply.body
         return reply.json()
+
+
+async def within_one_day(seconds: float = 60) -> None:
+    """Return when the day, by which budgets count, goes on for so long."""
+    left = 86_400 - time.time() % 86_400
+    if left < seconds:
+        await asyncio.sleep(left + 0.5)
 
 
 def limited(side: Side, tokens: float) -> Json:

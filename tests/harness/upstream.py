@@ -16,6 +16,8 @@ from typing import Any, assert_never
 from tests.harness.script import Answer, End, Framing, Gate, Pause, Step
 
 _PATIENCE = 60.0
+LET_GO_WITHIN = 3.5
+"""Seconds; less than the time-outs of `settings.server`."""
 
 
 class PeerGoneError(Exception):
@@ -59,11 +61,19 @@ class Seen:
         assert isinstance(decoded, dict)
         return decoded
 
-    async def closed(self, within: float) -> float:
+    async def closed(self, within: float = 30.0) -> float:
         """Wait until the peer has closed this request's connection; the monotonic time of it."""
         await until(lambda: self.connection.closed_at is not None, within, "the upstream connection closes")
         assert self.connection.closed_at is not None
         return self.connection.closed_at
+
+    async def let_go(self, left_at: float) -> None:
+        """The gateway cancels this request soon after its client has left, at `left_at`.
+
+        The second that is promised holds in the simulation, whose clock no machine delays. Here it must come
+        before any time-out of a silent upstream could bring it about.
+        """
+        assert await self.closed() - left_at < LET_GO_WITHIN
 
 
 async def until(condition: Callable[[], bool], within: float, what: str) -> None:
@@ -95,7 +105,7 @@ class ScriptedUpstream:
 
     def start(self) -> None:
         self._thread.start()
-        assert self._ready.wait(10), "the scripted upstream did not start"
+        assert self._ready.wait(60), "the scripted upstream did not start"
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -125,7 +135,7 @@ class ScriptedUpstream:
         assert len(seen) == 1, f"{channel} got {len(seen)} requests for {model}"
         return seen[0]
 
-    async def arrived(self, channel: str, model: str | None, count: int = 1, within: float = 5.0) -> Seen:
+    async def arrived(self, channel: str, model: str | None, count: int = 1, within: float = 30.0) -> Seen:
         """Wait for the `count`-th request of a pair."""
         await until(lambda: len(self._seen[channel, model]) >= count, within, f"request {count} on {channel}")
         return self._seen[channel, model][count - 1]

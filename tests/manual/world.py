@@ -103,7 +103,7 @@ class World:
             self._process = subprocess.Popen(
                 command, stderr=output, stdin=subprocess.DEVNULL, env=environment(), cwd=self.folder
             )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 90
         while "listening on" not in log.read_text():
             assert self._process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
@@ -111,7 +111,7 @@ class World:
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(15)
+        self._process.wait(60)
         self.simulator.stop()
         log = (self.folder / "gateway.log").read_text()
         assert "Traceback" not in log, log[-3000:]
@@ -193,7 +193,7 @@ class World:
         request = urllib.request.Request(
             f"{self.base_url}/admin/v1/{path}", headers={"authorization": f"Bearer {TOKEN}"}, method=method
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read() or b"null")
 
     def charged_request(self) -> str:
@@ -204,9 +204,9 @@ class World:
             json.dumps(body).encode(),
             {"authorization": f"Bearer {KEY}", "content-type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             found: str = answer.headers["x-request-id"]
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             if any(row["id"] == found for row in self.admin("requests?limit=50")["data"]):
                 break

@@ -61,7 +61,7 @@ def simulated(folder: Path) -> Iterator[Simulated]:
     finally:
         gateway.stop()
         sim.terminate()
-        sim.wait(15)
+        sim.wait(60)
 
 
 def _config(sim_port: int, folder: Path) -> settings.Config:
@@ -78,7 +78,7 @@ def _config(sim_port: int, folder: Path) -> settings.Config:
 
 
 def _wait_listening(process: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while not re.search(r"listening on http", log.read_text()):
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < deadline

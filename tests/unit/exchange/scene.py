@@ -319,7 +319,7 @@ class Scene:
 
     async def over(self) -> None:
         """The request has been served and its row is written."""
-        await asyncio.wait_for(self.tasks[-1], 5)
+        await asyncio.wait_for(self.tasks[-1], 60)
         await self.exchange.settlement.settled()
         self.check_clean()
 

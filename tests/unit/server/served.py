@@ -83,7 +83,7 @@ class Client:
         await turns()
 
     async def _within(self, work: Awaitable[bytes]) -> bytes:
-        return await asyncio.wait_for(work, 5)
+        return await asyncio.wait_for(work, 60)
 
 
 async def written(form: Format) -> str:
@@ -154,7 +154,7 @@ class Served:
         await self._met(lambda: len(self.scene.rows) >= count)
 
     async def _met(self, condition: Any) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not condition():
                 await asyncio.sleep(0.001)
 

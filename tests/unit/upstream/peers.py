@@ -13,7 +13,7 @@ from tidegate.core.secret import Secret
 from tidegate.exchange.ports import UpstreamRequest
 from tidegate.routing.catalog import Channel
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 OK = b"HTTP/1.1 200 OK\r\n"
 HELLO = OK + b"content-length: 5\r\n\r\nhello"
 
