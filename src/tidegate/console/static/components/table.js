@@ -24,7 +24,7 @@ export function Table({ caption, columns, rows, rowKey, sort, onSort, href, rowC
     const element = html`<tr role="row" key=${rowKey(row)} class=${`${href ? 'leads' : ''} ${rowClass?.(row) ?? ''}`}
         onClick=${href ? (event) => follow(event, row) : undefined}>
       ${columns.map(
-        (column) => html`<td role="cell" key=${column.key} data-label=${column.title} class=${classes(column)}>
+        (column) => html`<td role="cell" key=${column.key} data-column=${column.key} data-label=${column.title} class=${classes(column)}>
           ${column.cell(row)}
         </td>`,
       )}

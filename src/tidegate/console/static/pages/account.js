@@ -5,6 +5,7 @@ import { Empty, Loaded } from '../components/states.js';
 import { Time } from '../components/text.js';
 import { exactMoney } from '../format.js';
 import { useWords } from '../i18n.js';
+import { useNarrow } from '../narrow.js';
 import { Section } from '../page.js';
 import { useResource } from '../resource.js';
 import { link, useQuery } from '../router.js';
@@ -18,6 +19,8 @@ import { Ledger } from './ledger.js';
 import { AddingEntry, EditingEntry, EntryActions, EntryHead, EntryPage, loadAll, useEntry } from './manage.js';
 
 const FRESH_MS = 5000;
+const FIRST_KEYS = 10;
+const FIRST_KEYS_NARROW = 3;
 /** Keys without an account belong to this one, which is there without being declared. */
 const ALWAYS_THERE = 'default';
 
@@ -72,6 +75,9 @@ function Undeclared() {
 
 function Keys({ account }) {
   const t = useWords(strings);
+  const [all, setAll] = useState(false);
+  const most = useNarrow() ? FIRST_KEYS_NARROW : FIRST_KEYS;
+  const shown = (rows) => (all ? rows : rows.slice(0, most));
   const keys = useResource(`keys of ${account}`, async (signal) => {
     const all = await loadAll('keys', signal);
     return all.filter((key) => key.account === account);
@@ -79,7 +85,8 @@ function Keys({ account }) {
   const add = html`<a class="button small" href=${link('/keys/new', { account })}><${Icon} name="plus" size=${14} />${t('addKey')}</a>`;
   return html`<${Section} title=${t('keys')} actions=${add} className="spaced">
     <${Loaded} resource=${keys} lines=${3}>
-      ${(rows) => (rows.length ? html`<${KeyTable} rows=${rows} account=${false} />` : html`<${Empty} title=${t('noKeys')} icon="keys"><p>${t('noKeysText')}</p><//>`)}
+      ${(rows) => (rows.length ? html`<${KeyTable} rows=${shown(rows)} account=${false} />
+            ${shown(rows).length < rows.length && html`<div class="pager"><button type="button" class="button" onClick=${() => setAll(true)}>${t('allKeys', { count: rows.length })}</button></div>`}` : html`<${Empty} title=${t('noKeys')} icon="keys"><p>${t('noKeysText')}</p><//>`)}
     <//>
   <//>`;
 }

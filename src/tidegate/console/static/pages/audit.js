@@ -9,6 +9,7 @@ import { Table } from '../components/table.js';
 import { Name, Time } from '../components/text.js';
 import { plain } from '../format.js';
 import { useWords } from '../i18n.js';
+import { useNarrow } from '../narrow.js';
 import { PageHead } from '../page.js';
 import { useResource } from '../resource.js';
 import { link, useQuery } from '../router.js';
@@ -17,6 +18,7 @@ import { strings } from './audit.strings.js';
 import { entryLink } from './manage.js';
 
 const PAGE = 50;
+const NARROW_PAGE = 20;
 const TYPING_MS = 300;
 const WITH_PAGES = new Set(['channels', 'models', 'accounts', 'keys']);
 const KINDS = [...WITH_PAGES, 'requests', 'contents', 'playground', 'ledger', 'sessions', 'config'];
@@ -27,8 +29,9 @@ export default function Audit() {
   const t = useWords(strings);
   const [query, put] = useQuery();
   const filters = { kind: query.kind, name: query.name, operator: query.operator };
-  const page = useResource(`audit/${JSON.stringify(filters)}/${query.before ?? ''}`, (signal) =>
-    get('audit', { ...filters, limit: PAGE, before: query.before }, { signal }),
+  const limit = useNarrow() ? NARROW_PAGE : PAGE;
+  const page = useResource(`audit/${JSON.stringify(filters)}/${query.before ?? ''}/${limit}`, (signal) =>
+    get('audit', { ...filters, limit, before: query.before }, { signal }),
   );
   const reload = html`<button type="button" class="button" onClick=${() => page.reload()}><${Icon} name="refresh" />${t('reload')}</button>`;
   const narrowed = Object.values(filters).some(Boolean);
@@ -75,7 +78,7 @@ function columnsOf(t) {
       key: 'operator',
       title: t('operator'),
       cell: (row) => html`<${Name}>${row.operator}<//>
-        <div class="row under muted">${said(t, 'via', row.via)}${row.address && html` · <${Name} code>${row.address}<//>`}</div>`,
+        <div class="row under muted"><span class="unbroken">${said(t, 'via', row.via)}${row.address && html` · <${Name} code>${row.address}<//>`}</span></div>`,
     },
     { key: 'action', title: t('action'), cell: (row) => html`<${Badge} tone=${TONES[row.action] ?? 'plain'}>${said(t, 'action', row.action)}<//>` },
     {
@@ -102,7 +105,7 @@ function Changes({ changes }) {
   const t = useWords(strings);
   const [all, setAll] = useState(false);
   const told = Object.entries(changes ?? {}).filter(([, pair]) => Array.isArray(pair));
-  if (!told.length) return html`<span class="muted">–</span>`;
+  if (!told.length) return html`<span class="muted none-here">–</span>`;
   const shown = all ? told : told.slice(0, SHOWN);
   return html`<dl class="changes">
       ${shown.map(([field, [before, after]]) => html`<div key=${field}>

@@ -65,7 +65,7 @@ function Now({ entry, health, now }) {
       key: 'why',
       title: t('why'),
       wide: true,
-      cell: (model) => html`${model.until && html`<${Countdown} until=${model.until} />${' '}`}
+      cell: (model) => html`${model.until && html`<${Countdown} until=${model.until} /> · `}
         ${model.state === 'ready' ? html`<span class="muted">–</span>` : html`<span class="reason">${reasonWords(model.why)}</span>`}`,
     },
   ];

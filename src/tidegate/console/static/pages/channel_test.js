@@ -107,7 +107,7 @@ function Finding({ finding }) {
     <p><${Badge} tone=${TONES[severity]}>${t(severity)}<//> <span class="code">${finding.rule}</span></p>
     ${rules.has(finding.rule) && html`<p>${rules(finding.rule)}</p>`}
     <p class="finding-here"><span class="muted">${t('here')}</span> <bdi lang="en">${plain(finding.message)}</bdi></p>
-    ${finding.source && html`<p class="muted" lang="en">${t.parts('source', { source: finding.source })}</p>`}
+    ${finding.source && html`<p class="muted">${t.parts('source', { source: t.has(`from.${finding.source}`) ? t(`from.${finding.source}`) : html`<bdi lang="en">${finding.source}</bdi>` })}</p>`}
     ${finding.event && html`<${Block} text=${finding.event} label=${t('event')} copy=${false} />`}
   </div>`;
 }

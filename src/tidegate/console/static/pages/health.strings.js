@@ -9,7 +9,7 @@ export const strings = {
     paused: 'Paused',
     draining: 'Draining',
     drainingOpen: { one: 'Draining, {count} open', other: 'Draining, {count} open' },
-    left: { one: '{count} s left', other: '{count} s left' },
+    left: { one: '{count} s to go', other: '{count} s to go' },
     moreModels: { one: 'and {count} more model', other: 'and {count} more models' },
   },
   zh: {

@@ -84,5 +84,5 @@ function Models({ models }) {
 /** When a key was last used, in words. */
 export function LastUse({ at }) {
   const t = useWords(strings);
-  return at ? html`<${Time} at=${at} form="ago" />` : html`<span class="muted">${t('never')}</span>`;
+  return at ? html`<span class="unbroken"><${Time} at=${at} form="ago" /></span>` : html`<span class="muted">${t('never')}</span>`;
 }

@@ -8,6 +8,7 @@ import { Table } from '../components/table.js';
 import { Name, Time } from '../components/text.js';
 import { exactMoney } from '../format.js';
 import { useWords } from '../i18n.js';
+import { useNarrow } from '../narrow.js';
 import { Section } from '../page.js';
 import { useResource } from '../resource.js';
 import { link } from '../router.js';
@@ -15,6 +16,7 @@ import { html, useEffect, useState } from '../view.js';
 import { strings } from './accounts.strings.js';
 
 const PAGE = 25;
+const NARROW_PAGE = 8;
 const TONES = { credit: 'good', refund: 'good', settle: 'plain', hold: 'off', release: 'off' };
 
 /** Newest first; another `turn` loads the first page anew. */
@@ -23,7 +25,8 @@ export function Ledger({ account, turn }) {
   const [before, setBefore] = useState([]);
   const from = before.at(-1) ?? null;
   useEffect(() => setBefore([]), [account, turn]);
-  const page = useResource(`ledger/${account}/${from}/${turn}`, (signal) => get('ledger', { account, limit: PAGE, before: from }, { signal }));
+  const limit = useNarrow() ? NARROW_PAGE : PAGE;
+  const page = useResource(`ledger/${account}/${from}/${turn}/${limit}`, (signal) => get('ledger', { account, limit, before: from }, { signal }));
   const reload = html`<button type="button" class="button small" onClick=${() => page.reload()}><${Icon} name="refresh" size=${14} />${t('reload')}</button>`;
   return html`<${Section} title=${t('ledger')} hint=${t('ledgerHint')} actions=${reload} className="spaced">
     <${Loaded} resource=${page}>

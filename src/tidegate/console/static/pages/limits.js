@@ -16,7 +16,7 @@ export function Limits({ of }) {
     ['max_concurrency', 'together'],
   ].filter(([name]) => of[name] !== null && of[name] !== undefined);
   if (!told.length) return html`<span class="muted">${t('none')}</span>`;
-  return html`<ul class="lines">
+  return html`<ul class="lines unbroken">
     ${told.map(([name, words]) => html`<li key=${name} title=${t(`${words}Hint`, { value: whole(of[name]) })}>${t(words, { value: short(of[name]) })}</li>`)}
   </ul>`;
 }
@@ -30,7 +30,7 @@ export function Spent({ amount, budget, label }) {
   const tone = part >= 1 ? 'full' : part >= NEARLY ? 'nearly' : '';
   const text = t('of', { amount: money(amount), budget: money(budget) });
   return html`<div class="spent" title=${`${exactMoney(amount)} / ${exactMoney(budget)}`}>
-    <span>${text}</span>
+    <span class="unbroken">${text}</span>
     <div class=${`budget ${tone}`} role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${Number(budget)}
         aria-valuenow=${Math.min(Number(amount), Number(budget))} aria-valuetext=${`${text}, ${share(Number(amount), Number(budget))}`}>
       <div style=${{ width: `${Math.min(100, part * 100)}%` }}></div>

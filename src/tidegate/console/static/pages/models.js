@@ -155,7 +155,7 @@ export function Channels({ of }) {
   if (!of.length) return html`<span class="muted">${t('noChannel')}</span>`;
   const shown = of.slice(0, 2);
   return html`<span class="tags" title=${of.map((channel) => channel.name).join('\n')}>
-    ${shown.map((channel) => html`<a key=${channel.name} href=${entryLink('channels', channel.name)}><${Name}>${channel.name}<//></a>`)}
+    ${shown.map((channel) => html`<a key=${channel.name} class="clipped" href=${entryLink('channels', channel.name)}><${Name}>${channel.name}<//></a>`)}
     ${of.length > shown.length && html`<span class="muted">+${of.length - shown.length}</span>`}
   </span>`;
 }

@@ -5,9 +5,10 @@ import { sorted, Table, turned } from '../components/table.js';
 import { Name } from '../components/text.js';
 import { duration, exactMoney, money, share, short, whole } from '../format.js';
 import { useWords } from '../i18n.js';
+import { useNarrow } from '../narrow.js';
 import { Section } from '../page.js';
 import { link } from '../router.js';
-import { html } from '../view.js';
+import { html, useState } from '../view.js';
 import { strings } from './overview.strings.js';
 import { TOKENS } from './tokens.js';
 
@@ -23,6 +24,9 @@ const VALUES = {
   ...Object.fromEntries(TOKENS.map(([name, member]) => [name, (group) => group[member]])),
 };
 
+/** So many cards are shown at first on a narrow screen. */
+const FIRST = 4;
+
 export function Groups({ figures, query, filters, groupBy, groupedBy, dimensions, change }) {
   const t = useWords(strings);
   const by = Object.hasOwn(VALUES, query.sort ?? '') ? query.sort : 'requests';
@@ -32,11 +36,14 @@ export function Groups({ figures, query, filters, groupBy, groupedBy, dimensions
     change({ sort: next.by, order: next.down ? null : 'up' });
   };
   const rows = sorted(figures.groups, VALUES[by], sort.down);
+  const [all, setAll] = useState(false);
+  const shown = useNarrow() && !all ? rows.slice(0, FIRST) : rows;
   const options = dimensions.map((one) => [one, t(`by_${one}`)]);
   return html`<${Section} title=${t(`groups_${groupBy}`)} hint=${t('groupsHint')} className="groups"
       actions=${html`<${Segmented} label=${t('group_by')} value=${groupBy} options=${options} onChange=${groupedBy} />`}>
-    <${Table} caption=${t(`groups_${groupBy}`)} columns=${columns(t, { query, filters, groupBy, rows })} rows=${rows}
+    <${Table} caption=${t(`groups_${groupBy}`)} columns=${columns(t, { query, filters, groupBy, rows })} rows=${shown}
       rowKey=${(group) => `${group.name}`} sort=${sort} onSort=${onSort} />
+    ${shown.length < rows.length && html`<div class="pager"><button type="button" class="button" onClick=${() => setAll(true)}>${t('allGroups', { count: rows.length })}</button></div>`}
   <//>`;
 }
 
