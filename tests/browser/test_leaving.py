@@ -63,3 +63,17 @@ def test_what_is_not_there_says_so_and_leads_back(console: Open, look: Look) -> 
         screen.fits()
         page.get_by_role("link", name=words[f"{kind}.all"]).click()
         expect(page).to_have_url(re.compile(f"/console/{kind}$"))
+
+
+@both
+def test_a_failure_without_words_tells_at_least_its_status(console: Open, look: Look) -> None:
+    screen = console("keys", **look)
+    screen.expects(500)
+    screen.settle()
+    screen.page.route("**/admin/v1/accounts*", lambda route: route.fulfill(status=500, body="<html>"))
+    screen.go("accounts")
+    alert = screen.page.get_by_role("alert")
+    expect(alert).to_contain_text("500")
+    screen.page.unroute("**/admin/v1/accounts*")
+    alert.get_by_role("button").click()
+    expect(screen.page.get_by_role("link", name="initech").first).to_be_visible()

@@ -117,7 +117,7 @@ export function sentenceWords(text) {
   if (known) return words(strings)(known.key, known.values);
   const [, message] = /^[\w.]+: (.*)$/s.exec(text) ?? [];
   const fault = message && found(FAULTS, message);
-  return fault ? faultWords({ message }) : text;
+  return fault ? faultWords({ message }) : failureWords(text);
 }
 
 /** Why a channel is left alone or left out, or why it was tried. How long it rests still is told beside it. */

@@ -23,6 +23,8 @@ test('what is not known stays as it is', () => {
 test('sentences, with and without the setting that they are about', () => {
   language.set('zh');
   assert.equal(sentenceWords('name: there is one of this name already'), '已有同名项。');
+  assert.equal(sentenceWords('internal error'), '网关内部错误');
+  assert.equal(sentenceWords('req_1: nothing was charged for it'), '此请求未被收费。');
   assert.equal(sentenceWords('it has keys (a, b); delete them first, or all at once with ?force=true'), '它有密钥：a, b。请先删除这些密钥，或一并删除。');
 });
 

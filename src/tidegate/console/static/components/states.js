@@ -46,7 +46,8 @@ function reason(t, error) {
   if (error.kind === 'network') return t('failedNetwork');
   if (error.kind === 'away') return t('failedAway');
   if (error.kind === 'missing') return t('failedMissing');
-  return error.detail ? sentenceWords(error.detail) : error.message;
+  if (error.detail) return sentenceWords(error.detail);
+  return error.status ? t('unexpected', { status: error.status }) : error.message;
 }
 
 /** Loading, failed or what `children(value)` draws; an older value stays, marked while another is fetched. */

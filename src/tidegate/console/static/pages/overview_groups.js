@@ -57,8 +57,8 @@ function columns(t, { query, filters, groupBy, rows }) {
       <span class="bar" aria-hidden="true" style=${{ width: `${(100 * group.requests) / most}%` }}></span>
       ${
         group.name === null
-          ? whole(group.requests)
-          : html`<a href=${requestsLink(query, { ...filters, [groupBy]: group.name })} title=${t('toRequests')}>${whole(group.requests)}</a>`
+          ? html`<span title=${whole(group.requests)}>${short(group.requests)}</span>`
+          : html`<a href=${requestsLink(query, { ...filters, [groupBy]: group.name })} title=${`${whole(group.requests)} – ${t('toRequests')}`}>${short(group.requests)}</a>`
       }</span>`),
     number('errors', t('errors'), (group) => share(group.failed + group.interrupted, group.requests), t('errorsHint')),
     ...(tried

@@ -14,7 +14,7 @@ export function Tiles({ figures, query, filters }) {
   const minutes = Math.max(1, (Math.min(Date.parse(until), Date.parse(now)) - Date.parse(since)) / 60000);
   const failed = totals.failed + totals.interrupted;
   const first = totals.first_token_ms;
-  const leading = (outcome) => html`<a href=${requestsLink(query, { ...filters, outcome })}>${whole(totals[outcome])}</a>`;
+  const leading = (outcome) => html`<a href=${requestsLink(query, { ...filters, outcome })} title=${whole(totals[outcome])}>${short(totals[outcome])}</a>`;
   return html`<dl class="tiles">
     <${Tile} title=${t('requests')} value=${short(totals.requests)} exact=${whole(totals.requests)}
       text=${t('perMinute', { rate: short(totals.requests / minutes) })} />
