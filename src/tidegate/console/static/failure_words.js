@@ -24,16 +24,16 @@ export function failureWords(message) {
   return translated(message) ?? message;
 }
 
-/** The error of an attempt, `kind: message (detail)`; the kind is told beside it, and what is in parentheses stays. */
+/** The error of an attempt, `kind: message (detail)`; the kind, and what is in parentheses, stay. */
 export function attemptWords(error) {
-  const told = error.replace(/^[a-z_]+: /, '');
+  const [, kind, told] = /^([a-z_]+: |)(.*)$/s.exec(error);
   const whole = translated(told);
-  if (whole !== null) return whole;
+  if (whole !== null) return kind + whole;
   for (let at = told.indexOf(' ('); at > 0; at = told.indexOf(' (', at + 1)) {
     const message = translated(told.slice(0, at));
-    if (message !== null) return message + told.slice(at);
+    if (message !== null) return kind + message + told.slice(at);
   }
-  return told;
+  return error;
 }
 
 /** Null for what is not known here. */

@@ -19,12 +19,12 @@ test('a failure is told in the reader’s language, with its values', () => {
   assert.equal(failureWords('prompt is too long: 210000 tokens'), 'prompt is too long: 210000 tokens');
 });
 
-test('of an attempt’s error the kind is told beside it, and what only the operator reads stays', () => {
-  assert.equal(attemptWords('upstream: the upstream closed the connection in mid-answer (end of file)'), '上游在回答中途断开了连接 (end of file)');
-  assert.equal(attemptWords('overloaded: Overloaded (HTTP 503 overloaded_error: Overloaded (busy))'), '上游过载 (HTTP 503 overloaded_error: Overloaded (busy))');
-  assert.equal(attemptWords('context_length: prompt is too long (HTTP 400)'), 'prompt is too long (HTTP 400)');
+test('of an attempt’s error the message is told, and its kind and what only the operator reads stay', () => {
+  assert.equal(attemptWords('upstream: the upstream closed the connection in mid-answer (end of file)'), 'upstream: 上游在回答中途断开了连接 (end of file)');
+  assert.equal(attemptWords('overloaded: Overloaded (HTTP 503 overloaded_error: Overloaded (busy))'), 'overloaded: 上游过载 (HTTP 503 overloaded_error: Overloaded (busy))');
+  assert.equal(attemptWords('context_length: prompt is too long (HTTP 400)'), 'context_length: prompt is too long (HTTP 400)');
   language.set('en');
-  assert.equal(attemptWords("upstream: the upstream's answer is too large"), 'the upstream’s answer is too large');
+  assert.equal(attemptWords("upstream: the upstream's answer is too large"), 'upstream: the upstream’s answer is too large');
 });
 
 test('a reason with a failure in it is told whole', () => {
