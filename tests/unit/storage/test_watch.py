@@ -27,9 +27,10 @@ async def patient(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[St
     monkeypatch.setattr(assembly, "Database", lambda url: Database(url, busy_seconds=60))
     monkeypatch.setattr("tidegate.storage.watch.HANGS", 60)
     running = await open_storage(url, 0)
+    running.books._patience = 60.0, 60.0
     await running.books.open_accounts([("acme", 1_000)])
     yield running
-    await running.close(1.0)
+    await running.close()
     assert verify(Database(url)) is None
     assert spooled_files(url) == []
 
@@ -107,11 +108,11 @@ async def test_a_job_that_was_in_its_hands_is_not_forgotten(
         return taken()
 
     free = threading.Event()
-    busy = patient._writer.do(lambda _: free.wait(10))
+    busy = patient._writer.do(lambda _: free.wait(60))
     await until(lambda: patient._writer._batches.busy_since is not None)
     monkeypatch.setattr(waiting, "take_holds_on_credit", after_the_batch)
     job = patient._writer.do(None)
-    await asyncio.wait_for(asyncio.wrap_future(job), 2.0)
+    await asyncio.wait_for(asyncio.wrap_future(job), 20.0)
     monkeypatch.undo()
     assert busy.result()
 
@@ -140,8 +141,10 @@ async def test_a_hold_on_credit_is_granted_as_soon_as_it_is_on_the_disk(url: str
             asyncio.ensure_future(patient.books.hold(intent(number, 100, prepaid=False, account="late")))
             for number in (1, 2)
         )
-        assert await asyncio.wait_for(first, 1.0) == Granted(100)
-        third = await asyncio.wait_for(patient.books.hold(intent(3, 100, prepaid=False, account="late")), 1.0)
+        assert await asyncio.wait_for(first, 20.0) == Granted(100)
+        third = await asyncio.wait_for(
+            patient.books.hold(intent(3, 100, prepaid=False, account="late")), 20.0
+        )
         assert (await second, third) == (Granted(100), Granted(100))
         assert patient.spooled >= 3
         assert not patient._writer._batches.away, "it hangs still"

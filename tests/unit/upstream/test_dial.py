@@ -181,11 +181,11 @@ async def test_the_connect_timeout_covers_tls_and_the_proxy(
 async def test_the_connect_timeout_ends_with_the_connection(serve: Serve, upstreams: MakeUpstream) -> None:
     async def script(line: Line) -> None:
         await line.request()
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.8)
         await line.send(HELLO)
 
     peer = await serve(script)
-    sink = await outcome(upstreams(), f"http://127.0.0.1:{peer.port}", connect_timeout=0.05)
+    sink = await outcome(upstreams(), f"http://127.0.0.1:{peer.port}", connect_timeout=0.5)
     assert sink.body == b"hello"
 
 

@@ -87,7 +87,7 @@ async def test_who_takes_over_a_number_counts_on() -> None:
 async def test_it_posts_by_itself_and_tells_how_late_its_timer_is() -> None:
     board = CountsBoard(1)
     here = measures(board, 0, lost=1)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (lag := board.all()[0].get(figures.LAG.name)):
             await asyncio.sleep(0.05)
     assert sum(lag[()][1:]) >= 1

@@ -47,8 +47,9 @@ async def test_workers_share_limits_and_cooldowns() -> None:
     turn = one.health.begin("a", "m", time.monotonic())
     assert turn is not None
     one.health.failed(turn, time.monotonic(), "timeout")
-    await asyncio.sleep(2.5 * EVERY)
-    assert isinstance(other.health.standing("a", "m", time.monotonic()), Cooling)
+    async with asyncio.timeout(60):
+        while not isinstance(other.health.standing("a", "m", time.monotonic()), Cooling):
+            await asyncio.sleep(EVERY / 5)
     memory.wipe(0)
     assert isinstance(await other.limits.admit("r3", PLACES, 0), Admitted)
     await one.close()
@@ -66,7 +67,7 @@ async def test_a_redis_that_is_away_is_told_and_costs_no_request(tmp_path: Path)
     assert isinstance(await one.limits.admit("r1", PLACES, 0), Admitted)
     server = RedisServer(tmp_path, "--requirepass", "hunter2", port=port)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not one.redis_up():
                 await asyncio.sleep(0.02)
         assert one.redis_trouble() is None

@@ -93,7 +93,7 @@ def crew(count: int = 2, before: str = "pass", pause: float = 0.05) -> Iterator[
     finally:
         if process.poll() is None:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
         assert process.stdout is not None
         process.stdout.close()
 
@@ -109,7 +109,7 @@ def test_all_are_announced_once_and_end_in_order(number: signal.Signals) -> None
         one.until(lambda lines: "announced" in lines)
         one.process.send_signal(number)
         lines = one.rest()
-        assert one.process.wait(10) == 0
+        assert one.process.wait(60) == 0
         assert lines.count("announced") == 1
         assert told(lines, number.name) == sorted(pids)
 
@@ -120,7 +120,7 @@ def test_ctrl_c_in_a_terminal_reaches_each_worker_once() -> None:
         one.until(lambda lines: "announced" in lines)
         os.killpg(one.process.pid, signal.SIGINT)
         lines = one.rest()
-        assert one.process.wait(10) == 0
+        assert one.process.wait(60) == 0
         assert told(lines, "SIGINT") == sorted(pids)
 
 
@@ -142,7 +142,7 @@ def test_a_worker_that_dies_is_replaced() -> None:
         assert third not in (first, second)
         one.process.terminate()
         lines = one.rest()
-        assert one.process.wait(10) == 0
+        assert one.process.wait(60) == 0
         assert told(lines, "SIGTERM") == sorted([second, third])
         assert lines.count("announced") == 1
 
@@ -154,7 +154,7 @@ def test_nobody_is_replaced_once_all_are_to_stop() -> None:
         os.kill(first, signal.SIGKILL)
         os.kill(one.process.pid, signal.SIGTERM)
         lines = one.rest()
-        assert one.process.wait(10) == 0
+        assert one.process.wait(60) == 0
         assert told(lines, "SIGTERM") == [second]
         assert len(one.pids(2)) == 2
 
@@ -162,7 +162,7 @@ def test_nobody_is_replaced_once_all_are_to_stop() -> None:
 def test_one_that_cannot_start_ends_all() -> None:
     with crew(2, before="sys.exit(3)") as one:
         lines = one.rest()
-        assert one.process.wait(10) == 1
+        assert one.process.wait(60) == 1
         assert "announced" not in lines
 
 
@@ -171,7 +171,7 @@ def test_stopped_before_it_was_ready_is_no_failure() -> None:
         one.until(lambda lines: "starting" in lines)
         one.process.terminate()
         lines = one.rest()
-        assert one.process.wait(10) == 0
+        assert one.process.wait(60) == 0
         assert "announced" not in lines
 
 
@@ -185,7 +185,7 @@ def test_a_hangup_is_read_here_first_and_passed_on() -> None:
         assert lines.index("reread") < next(n for n, line in enumerate(lines) if "SIGHUP" in line)
         one.process.terminate()
         one.rest()
-        assert one.process.wait(10) == 0
+        assert one.process.wait(60) == 0
 
 
 def test_a_worker_that_is_replaced_hands_its_number_on() -> None:

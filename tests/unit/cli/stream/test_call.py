@@ -51,7 +51,7 @@ def heard(answer: Callable[[Sink], None], shown: Screen) -> Outcome:
     request = UpstreamRequest("POST", "/v1/messages", (), b"{}")
 
     async def run() -> Outcome:
-        return await asyncio.wait_for(listen(played, CHANNEL, request, shown, lambda: 0.25), 5)
+        return await asyncio.wait_for(listen(played, CHANNEL, request, shown, lambda: 0.25), 60)
 
     outcome = asyncio.run(run())
     assert played.cancelled == 1
