@@ -1,5 +1,6 @@
 """Usage: asked for always, counted once in four classes, estimated where the upstream gave none."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from tests.harness import notation as n
 from tests.harness.dialects import CACHED, CHAT, FRESH, MESSAGES, OUTPUT, RESPONSES, SIDES, Side
 from tests.harness.notation import Json
-from tests.harness.script import Answer, Pause, body, stream
+from tests.harness.script import Answer, Gate, Pause, body, stream
 from tests.harness.stage import Stage
 from tests.harness.together import together
 
@@ -91,14 +92,14 @@ async def test_b072_s006_the_usage_chunk_is_for_those_who_asked(stage: Stage) ->
         script = CHAT.script(model)
         played = await stage.play(CHAT, stream(script.all), model=model)
         assert [bool(value.get("usage")) for value in played.stream.json()][-1]
-        assert played.reply.body == script.bytes()
+        assert played.reply.said == script.bytes()
 
     async def not_asked(options: Json | None) -> None:
         model = stage.model(CHAT)
         script = CHAT.script(model)
         played = await stage.play(CHAT, stream(script.all), model=model, members={"stream_options": options})
         kept = [event for event in script.all if b'"usage"' not in event]
-        assert played.reply.body == b"".join(kept)
+        assert played.reply.said == b"".join(kept)
         assert _counts(await played.row()) == (FRESH, CACHED, 0, OUTPUT)
 
     async def in_the_finish_chunk() -> None:
@@ -179,7 +180,7 @@ async def test_b075_b076_b078_messages_counts(stage: Stage, what: str) -> None:
         n.me,
     ]
     played = await stage.play(MESSAGES, stream(sent), model=model)
-    assert played.reply.body == b"".join(sent)
+    assert played.reply.said == b"".join(sent)
     row = await played.row()
     assert (_counts(row), row["usage_source"]) == (counts, "upstream")
 
@@ -254,7 +255,7 @@ async def test_b082_a_chat_caller_who_did_not_ask_gets_no_estimate(stage: Stage)
     model = stage.model(CHAT)
     sent = [event for event in CHAT.script(model).all if b'"usage"' not in event]
     played = await stage.play(CHAT, stream(sent), model=model, members={"stream_options": None})
-    assert played.reply.body == b"".join(sent)
+    assert played.reply.said == b"".join(sent)
     assert (await played.row())["usage_source"] == "estimated"
 
 
@@ -286,7 +287,7 @@ async def test_b083_an_upstream_that_refuses_stream_options_is_asked_without(sta
     played = await stage.play(
         CHAT, body(json.dumps(refusal).encode(), 400), stream(script.all), b=[], model=model
     )
-    assert played.reply.body == script.bytes()
+    assert played.reply.said == script.bytes()
     assert ["stream_options" in seen.json() for seen in played.at_a] == [True, False]
     assert played.at_b == []
     row = await played.row()
@@ -339,10 +340,17 @@ async def test_b162_b167_what_failed_before_output_costs_nothing(stage: Stage, s
 
 async def test_first_token_time_is_of_the_first_useful_event(stage: Stage) -> None:
     async def timed(side: Side, noise: list[bytes]) -> None:
-        script = side.script()
-        answer: Answer = stream(script.opening, noise, Pause(0.5), script.deltas, Pause(0.3), script.closing)
-        row = await (await stage.play(side, answer)).row()
-        assert 450 <= row["first_token_ms"] <= 780
+        model, gate = stage.model(side), Gate()
+        script = side.script(model)
+        answer: Answer = stream(script.opening, noise, Pause(0.5), script.deltas, gate, script.closing)
+        stage.script(side, model, [answer])
+        async with stage.gateway.open(side, side.request(model)) as reply:
+            seen_at = await reply.until(script.deltas[0])
+            await asyncio.sleep(0.3)
+            gate.open()
+            await reply.finish()
+        row = await stage.gateway.row(model)
+        assert 450 <= row["first_token_ms"] <= 1000 * seen_at, "before the client had it"
         assert row["duration_ms"] >= row["first_token_ms"] + 250
 
     too_much_to_hold = [n.named("vendor_note", {"type": "vendor_note", "pad": "x" * 65536})] * 20
