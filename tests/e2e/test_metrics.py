@@ -58,7 +58,7 @@ async def test_any_worker_tells_what_all_have(
             return set(told) == {8.0}
 
         try:
-            await comes_true(eight, within=3)
+            await comes_true(eight)
         finally:
             gate.open()
 
@@ -116,7 +116,7 @@ async def test_metrics_are_guarded_or_have_a_port_of_their_own(start: Start, con
 def test_a_metrics_port_that_is_taken_is_told(config: settings.Config, tmp_path: Path) -> None:
     config["server"]["metrics_listen"] = f"127.0.0.1:{config['server']['port']}"
     gateway = Gateway(config, tmp_path)
-    assert gateway.exit_code(within=20) == 3
+    assert gateway.exit_code() == 3
     assert "the port is in use" in gateway.log
     assert "Traceback" not in gateway.log
 

