@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.protocols.base import Asked
+from tidegate.protocols.request_body import glimpse
 from tidegate.routing.catalog import Candidate, Catalog, Key
 
 NO_KEY = Failure(kind=Kind.CLIENT_AUTH, message="Incorrect API key provided.")
@@ -34,6 +35,12 @@ def admit(catalog: Catalog, key: Key, asked: Asked, *, counts: bool) -> tuple[Ca
     if counts or asked.response_ids or asked.item_ids:  # only there exists what the request needs
         return catalog.candidates(asked.model, asked.protocol)
     return catalog.all_candidates(asked.model)
+
+
+def claimed(catalog: Catalog, body: bytes) -> tuple[str | None, bool]:
+    """Model and stream for the row of a refused body; of a model that nobody serves not even the name."""
+    model, stream = glimpse(body)
+    return model if model is not None and catalog.known(model) else None, stream
 
 
 def _unknown(asked: Asked, message: str, messages_form: str) -> Failure:

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from tidegate.core.failure import Failure, Kind
 from tidegate.engine.actions import AppendError, Complete, Failover, Refuse
-from tidegate.exchange.admission import admit, identify
+from tidegate.exchange.admission import admit, claimed, identify
 from tidegate.exchange.capture import Contents, record
 from tidegate.exchange.checkpoints import Checkpoints
 from tidegate.exchange.counting import Counting
@@ -129,6 +129,7 @@ class Exchange:
         snapshot, story, accepted_at = self.snapshot, Story(incoming=incoming, key=key), self.world.clock()
         asked = dialect.read_request(body)
         if isinstance(asked, Failure):
+            story.model, story.stream = claimed(snapshot.catalog, body)
             self._reject(story, asked, pipe)
             return None
         story.model, story.stream = asked.model, asked.stream

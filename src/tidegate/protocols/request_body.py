@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from tidegate.core import json_text
@@ -52,6 +53,16 @@ class RequestBody(Struct, frozen=True):
         return value if isinstance(value, str) else None
 
 
+class _Glimpse(Struct, frozen=True):
+    """What the row of a refused request can still tell."""
+
+    model: object = None
+    stream: object = None
+
+
+_GLIMPSE = msgspec.json.Decoder(_Glimpse)
+
+
 def read_body(body: bytes, shapes: Shapes) -> RequestBody | Failure:
     """Check a body and the types of its well-known members; everything else is the upstream's to judge."""
     text = json_text.without_bom(body)
@@ -65,6 +76,15 @@ def read_body(body: bytes, shapes: Shapes) -> RequestBody | Failure:
         if kinds is not None and kind != "null" and kind not in kinds:
             return invalid(f"`{name}` must be {_in_words(kinds)}, not {_in_words((kind,))}.", name)
     return RequestBody(text, members)
+
+
+def glimpse(body: bytes) -> tuple[str | None, bool]:
+    """The model that a refused body asks for, and whether as a stream, as far as it can be read."""
+    try:
+        seen = _GLIMPSE.decode(json_text.without_bom(body))
+    except (msgspec.DecodeError, RecursionError):
+        return None, False
+    return seen.model if isinstance(seen.model, str) else None, seen.stream is True
 
 
 def read_model(body: RequestBody) -> str | Failure:

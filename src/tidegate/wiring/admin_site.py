@@ -75,7 +75,7 @@ class AdminSite:
                 return refuse(_UNEXPECTED)  # aiohttp's own answer tells its version
             return self._runner.server.request_handler(request)
         if request.path == METRICS:
-            return self._refused(request)
+            return self._refused(request) if request.method in ("GET", "HEAD") else None
         return self._console.answer(request) if belongs(request.path) else None
 
     def _refused(self, request: BaseRequest) -> Awaitable[web.Response] | None:

@@ -70,6 +70,30 @@ async def test_requests_that_cannot_be_served(body: Any, status: int, code: str)
     scene.check_clean()
 
 
+@pytest.mark.parametrize(
+    ("body", "model", "stream"),
+    [
+        ({**ASK, "stream": True, "temperature": "1"}, "m", True),
+        ({**ASK, "stream": "yes"}, "m", False),
+        (json.dumps({**ASK, "stream": True})[:-1].encode() + b',"n":1,"n":2}', "m", True),
+        ({"model": "m"}, "m", False),
+        ({"model": "nobody's", "stream": True}, None, True),
+        ({"model": ["m"]}, None, False),
+        (b'{"model":"m"', None, False),
+        (b"[" * 100_000, None, False),
+    ],
+)
+async def test_the_row_of_a_malformed_request_tells_what_it_asked_for(
+    body: Any, model: str | None, stream: bool
+) -> None:
+    """Of a model that nobody serves not even the name: callers can make up any."""
+    scene = Scene(channel())
+    text = body if isinstance(body, bytes) else json.dumps(body).encode()
+    await scene.exchange.serve(scene.incoming(), KEY, text, scene.pipe)
+    assert (scene.row.status, scene.row.outcome) == (400, "rejected")
+    assert (scene.row.model, scene.row.stream) == (model, stream)
+
+
 def owned(scene: Scene, *ids: str, group: str = "b") -> None:
     scene.ownership.remember(ids, "acme", group)
 

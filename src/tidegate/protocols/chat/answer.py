@@ -10,6 +10,9 @@ from tidegate.protocols.loose import decoded, mapping, mappings, text
 from tidegate.protocols.service_tier import with_tier
 from tidegate.protocols.whole_answers import argument_text, broken_stream, no_answer, texts_of, under_name
 
+CUT_BY_LIMIT = frozenset({"length", "max_tokens"})
+"""Finish reasons of an answer that the token limit cut; some servers use the word of Messages."""
+
 _NO_FINISH = frozenset({"abort", "insufficient_system_resource"})
 
 
@@ -27,7 +30,7 @@ def read_whole(asked: Asked, body: bytes) -> Whole | Failure:
         imprint=Imprint(text(answer.get("id")), text(answer.get("model"))),
         usage=with_tier(read_usage(answer.get("usage")), answer.get("service_tier")),
         finish_reason=reasons[0] if reasons else None,
-        incomplete="length" in reasons,
+        incomplete=not CUT_BY_LIMIT.isdisjoint(reasons),
         text="".join(piece for choice in choices for piece in said(mapping(choice.get("message")))),
     )
 

@@ -10,7 +10,7 @@ from tidegate.core.sse import Form, Frame, reframed
 from tidegate.core.usage import Usage, count
 from tidegate.protocols.base import Asked, Clean, Imprint, Said, Seed
 from tidegate.protocols.chat import errors, usage, wire
-from tidegate.protocols.chat.answer import said, tells_failure
+from tidegate.protocols.chat.answer import CUT_BY_LIMIT, said, tells_failure
 from tidegate.protocols.cleaning import cleaned_failure
 from tidegate.protocols.event_edits import cleaned, with_data, with_known_model, with_model
 from tidegate.protocols.loose import mapping
@@ -51,7 +51,7 @@ class ChatWatcher:
     @property
     def incomplete(self) -> bool:
         """A choice was cut by the token limit."""
-        return "length" in self._finishes.values()
+        return not CUT_BY_LIMIT.isdisjoint(self._finishes.values())
 
     @property
     def may_end(self) -> bool:

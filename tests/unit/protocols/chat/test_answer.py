@@ -64,8 +64,9 @@ def test_everything_said_counts_once() -> None:
     assert read({"choices": [choice(message)]}).text == 'thinkanobf{"x":1}gyh{}'
 
 
-def test_one_cut_choice_makes_the_answer_incomplete() -> None:
-    found = read({"choices": [choice({"content": "a"}), choice({"content": "b"}, "length")]})
+@pytest.mark.parametrize("reason", ["length", "max_tokens"])
+def test_one_cut_choice_makes_the_answer_incomplete(reason: str) -> None:
+    found = read({"choices": [choice({"content": "a"}), choice({"content": "b"}, reason)]})
     assert (found.finish_reason, found.incomplete, found.text) == ("stop", True, "ab")
 
 

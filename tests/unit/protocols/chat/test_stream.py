@@ -136,7 +136,13 @@ def test_finishes(choices: int, events: list[bytes], expected: list[Said]) -> No
 
 @pytest.mark.parametrize(
     ("reason", "incomplete"),
-    [("stop", False), ("length", True), ("tool_calls", False), ("content_filter", False)],
+    [
+        ("stop", False),
+        ("length", True),
+        ("max_tokens", True),
+        ("tool_calls", False),
+        ("content_filter", False),
+    ],
 )
 def test_the_finish_reason_is_kept(reason: str, incomplete: bool) -> None:
     reader = chat()
