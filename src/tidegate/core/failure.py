@@ -50,8 +50,9 @@ class Failure(Struct, frozen=True, kw_only=True):
     """One thing that went wrong, told in words that a caller may read.
 
     `message` holds no secret and no host. `type`, `code` and `param` are an upstream's own words in the
-    vocabulary of `origin`, kept on the same provider family; without `origin` the kind decides. `status` is
-    that of an upstream that refused the request itself.
+    vocabulary of `origin`, kept on the same provider family; without `origin` the kind decides. `details` are
+    members for programs that Messages alone has beside them. `status` is that of an upstream that refused the
+    request itself.
     `retry_after` is in seconds. `retry_after_ms` and `should_retry` are an upstream's headers, verbatim.
     `allow` is the value of the header of that name for a wrong method.
     """
@@ -62,6 +63,7 @@ class Failure(Struct, frozen=True, kw_only=True):
     type: str | None = None
     code: str | None = None
     param: str | None = None
+    details: tuple[tuple[str, object], ...] = ()
     origin: Protocol | None = None
     retry_after: float | None = None
     retry_after_ms: str | None = None

@@ -15,6 +15,7 @@ _READ_AT_MOST = 8_000
 _SHORTEST_SECRET = 4
 _PREFIX_THAT_TELLS = 8
 _TAIL_THAT_TELLS = 4
+_MOST_DETAILS = 32
 
 _HTML = re.compile(r"<\s*(?:!doctype|html|head|body|title|center|h1|div|script|style)\b", re.IGNORECASE)
 _TRACE = re.compile(
@@ -141,12 +142,34 @@ def cleaned_failure(failure: Failure, clean: Clean) -> Failure:
         type=_word(failure.type, clean),
         code=_word(failure.code, clean),
         param=_word(failure.param, clean),
+        details=_words_for_programs(failure.details, clean),
     )
 
 
 def _word(word: str | None, clean: Clean) -> str | None:
     """A machine-readable word; one that would have to be changed is left out."""
     return word if word is not None and len(word) <= 200 and clean(word) == word else None
+
+
+def _words_for_programs(
+    details: tuple[tuple[str, object], ...], clean: Clean
+) -> tuple[tuple[str, object], ...]:
+    """What is a word, a number or a list of words; anything deeper is for people, and left out."""
+    kept: list[tuple[str, object]] = []
+    for name, value in details[:_MOST_DETAILS]:
+        match value:
+            case str():
+                safe: object = _word(value, clean)
+            case int() | float():
+                safe = value
+            case list() | tuple():
+                words = [_word(each, clean) for each in value[:_MOST_DETAILS] if isinstance(each, str)]
+                safe = tuple(word for word in words if word is not None)
+            case _:  # null, or an object
+                safe = None
+        if safe is not None and _word(name, clean) is not None:
+            kept.append((name, safe))
+    return tuple(kept)
 
 
 def _readable(message: str) -> str:

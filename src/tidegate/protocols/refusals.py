@@ -86,7 +86,10 @@ def read_refusal(
         should_retry=hints.should_retry,
     )
     if refused:
-        failure = replace(_with_words(failure, told), status=status, origin=told.origin or channel)
+        # A proxy before the server says 413 in no protocol's words: then they are the table's.
+        unworded = kind is Kind.BODY_TOO_LARGE and not told.in_form
+        origin = None if unworded else told.origin or channel
+        failure = replace(_with_words(failure, told), status=status, origin=origin)
     return cleaned_failure(failure, _CLEAN)
 
 
@@ -107,7 +110,7 @@ def read_error_event(channel: Protocol, payload: object) -> Failure:
 
 
 def _with_words(failure: Failure, told: Told) -> Failure:
-    return replace(failure, type=told.type, code=told.code, param=told.param)
+    return replace(failure, type=told.type, code=told.code, param=told.param, details=told.details)
 
 
 def _kind_of_status(status: int, told: Told) -> Kind:

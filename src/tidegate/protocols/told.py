@@ -21,6 +21,7 @@ class Told(Struct, frozen=True, kw_only=True):
     type: str | None = None
     code: str | None = None
     param: str | None = None
+    details: tuple[tuple[str, object], ...] = ()
     origin: Protocol | None = None
     in_form: bool = False
 
@@ -66,6 +67,7 @@ def _read_object(error: dict[str, object], origin: Protocol) -> Told:
         type=text(error.get("type")),
         code=_code(error.get("code")),
         param=text(error.get("param")),
+        details=tuple(mapping(error.get("details")).items()) if origin is Protocol.MESSAGES else (),
         origin=origin,
         in_form=True,
     )

@@ -7,6 +7,7 @@ import pytest
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.protocols.openai_errors import error_answer, event_words, form
+from tidegate.protocols.refusals import read_refusal
 
 CHAT, RESPONSES, MESSAGES = Protocol.CHAT, Protocol.RESPONSES, Protocol.MESSAGES
 
@@ -88,3 +89,12 @@ def test_inside_a_stream_the_same_protocol_keeps_its_words() -> None:
     failure = Failure(kind=Kind.OVERLOADED, message="m", type="server_error", code="x", origin=CHAT)
     assert event_words(failure, CHAT).type == "server_error"
     assert event_words(failure, RESPONSES).code == "overloaded"
+
+
+@pytest.mark.parametrize("caller", [CHAT, RESPONSES])
+def test_a_bare_413_has_the_code_of_the_table(caller: Protocol) -> None:
+    """It is a proxy's, which knows no protocol; a server's own words stay as they are."""
+    bare = read_refusal(CHAT, 413, {}, b"<html>413 Request Entity Too Large</html>", 0)
+    assert error(bare, caller)[1]["code"] == "request_too_large"
+    own = read_refusal(CHAT, 413, {}, b'{"error":{"message":"m","type":"t","param":null,"code":null}}', 0)
+    assert (error(own, CHAT)[1]["type"], error(own, CHAT)[1]["code"]) == ("t", None)

@@ -87,7 +87,16 @@ def read_error_event(payload: object) -> Failure:
 
 
 def _envelope(failure: Failure, type_: str) -> dict[str, object]:
-    return {"type": "error", "error": {"type": type_, "message": _spoken(failure)}}
+    error: dict[str, object] = {"type": type_, "message": _spoken(failure)}
+    details = _details(failure)
+    return {"type": "error", "error": error | {"details": details} if details else error}
+
+
+def _details(failure: Failure) -> dict[str, object]:
+    """What SDKs act on: they send a conversation whole again where they read that it cannot be continued."""
+    if failure.kind is Kind.UNSUPPORTED_PARAMETER and failure.param == "thread":
+        return {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+    return dict(failure.details) if failure.origin is Protocol.MESSAGES else {}
 
 
 def _own_type(failure: Failure) -> str | None:

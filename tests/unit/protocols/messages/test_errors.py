@@ -116,3 +116,49 @@ def test_the_sdk_raises_on_an_event() -> None:
                 model="m", max_tokens=9, messages=[{"role": "user", "content": "x"}], stream=True
             )
         )
+
+
+def refused_with(details: Any) -> Any:
+    error = {"type": "invalid_request_error", "message": "m", "details": details}
+    told = read_refusal(400, {}, json.dumps({"type": "error", "error": error}).encode(), 0)
+    return json.loads(error_answer(told, "req_1")[1])["error"].get("details")
+
+
+@pytest.mark.parametrize(
+    ("details", "kept"),
+    [
+        ({"error_code": "thread_not_found"}, {"error_code": "thread_not_found"}),
+        ({"error_code": "x", "unsupported": ["a", 1]}, {"error_code": "x", "unsupported": ["a"]}),
+        ({"error_code": "x", "limit": 3, "retry": True}, {"error_code": "x", "limit": 3, "retry": True}),
+        ({"error_code": "x", "by": "sk-ant-api03-abcdefgh"}, {"error_code": "x"}),
+        ({"error_code": "x", "at": "https://a.example.com"}, {"error_code": "x"}),
+        ({"error_code": "x", "nested": {"a": 1}, "none": None}, {"error_code": "x"}),
+        ("text", None),
+        ({}, None),
+    ],
+)  # fmt: skip
+def test_words_for_programs_are_kept_where_they_tell_no_secret(details: Any, kept: Any) -> None:
+    """SDKs choose their exception by `error_code`, and some begin a thread anew on it."""
+    assert refused_with(details) == kept
+
+
+def test_no_other_familys_details_are_shown() -> None:
+    body = {
+        "error": {
+            "type": "invalid_request_error",
+            "message": "m",
+            "code": "c",
+            "details": {"error_code": "x"},
+        }
+    }
+    told = read_refusal(400, {}, json.dumps(body).encode(), 0)
+    assert "details" not in json.loads(error_answer(told, "req_1")[1])["error"]
+
+
+def test_a_thread_that_no_channel_keeps_is_told_as_sdks_know_it() -> None:
+    failure = Failure(kind=Kind.UNSUPPORTED_PARAMETER, message="`thread` is not supported.", param="thread")
+    status, body = error_answer(failure, "req_1")
+    client = anthropic_client(body, status, "application/json")
+    with pytest.raises(anthropic.BadRequestError) as raised:
+        client.messages.create(model="m", max_tokens=1, messages=[])
+    assert type(raised.value).__name__ == "ThreadUnsupportedRequestError"
