@@ -154,20 +154,3 @@ def test_streams_that_break_the_sdk_alone_do_not_behind_the_gateway(
     assert message.stop_reason == "end_turn"
     assert message.content[0].type == "text"
     assert len(message.content[0].text.split()) == 6
-
-
-@pytest.mark.parametrize("channel", ["chat", "responses", "messages"])
-def test_the_tool_runner(client: anthropic.Anthropic, channel: str) -> None:
-    """It asks for a thread that the server keeps, and does without one where it reads that there is none."""
-
-    @anthropic.beta_tool
-    def weather(city: str) -> str:
-        """The weather of a city."""
-        return f"sunny in {city}"
-
-    runner = client.beta.messages.tool_runner(
-        model=f"{channel}-sim", max_tokens=500, tools=[weather], messages=HELLO
-    )
-    last = runner.until_done().content[-1]
-    assert last.type == "text"
-    assert "sunny in Paris" in last.text
