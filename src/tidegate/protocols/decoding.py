@@ -7,6 +7,7 @@ from tidegate.core.failure import Failure, Kind
 from tidegate.core.sse import Frame
 from tidegate.protocols.blocks import Blocks, Broken
 from tidegate.protocols.failures import failed
+from tidegate.protocols.split_characters import SplitCharacters
 
 NOT_JSON = "an event of the upstream is not a JSON object"
 
@@ -17,13 +18,14 @@ class StreamDecoder(ABC):
     def __init__(self) -> None:
         self._blocks = Blocks()
         self._over = False
+        self._characters = SplitCharacters()
 
     def decode(self, frame: Frame) -> tuple[Event, ...]:
         """The events that the frame says."""
         if self._over or not frame.data or frame.data.isspace():
             return ()
         try:
-            self._read(frame)
+            self._read(self._characters.join(frame))
         except (Broken, RecursionError) as error:
             self._give_up(error)
         return self._blocks.take()

@@ -4,17 +4,18 @@ from collections.abc import Iterator
 
 from tidegate.core.sse import Frame, Framer
 from tidegate.protocols.loose import decoded
+from tidegate.protocols.split_characters import SplitCharacters
 
 _DONE = b"[DONE]"
 
 
 def events_of(stream: bytes) -> Iterator[Frame]:
     """The events that have data. A last one without its blank line counts if it is whole. Raises Overflow."""
-    framer = Framer(len(stream) + 4)
-    yield from (frame for frame in framer.feed(stream) if frame.data.strip())
+    framer, characters = Framer(len(stream) + 4), SplitCharacters()
+    yield from (characters.join(frame) for frame in framer.feed(stream) if frame.data.strip())
     last = framer.end()
     if last is not None and (is_done(last) or decoded(last.data) is not None):
-        yield last
+        yield characters.join(last)
 
 
 def is_done(frame: Frame) -> bool:

@@ -47,6 +47,16 @@ async def test_b001_characters_split_over_reads(crossing: Stage, pair: Pair) -> 
     await together(scenarios)
 
 
+@every_cross_pair
+async def test_characters_cut_at_their_escaped_units(crossing: Stage, pair: Pair) -> None:
+    """Half of the character in one delta, half in the next: no half reaches the caller."""
+    told = pair.channel.script(pieces=("tide <1>", "<2> and <1>", "<2>")).all
+    cut = [step.replace(b"<1>", b"\\ud83d").replace(b"<2>", b"\\ude00") for step in told]
+    for mode in ("stream", "gathered"):
+        crossed = await cross(crossing, pair, cut, mode=mode)
+        assert crossed.heard.text == "tide 😀 and 😀"
+
+
 def _without_spaces(events: bytes) -> bytes:
     return events.replace(b"data: ", b"data:").replace(b"event: ", b"event:")
 
