@@ -86,6 +86,7 @@ def test_a_channel_of_patterns_is_tested_with_a_name_of_theirs(
     page.get_by_role("button", name=test["again"]).click()
     expect(page.get_by_text(test["good"])).to_be_visible(timeout=30_000)
     screen.settle()
+    screen.expects(404)  # the page may ask for it once more
     scene.admin(f"channels/{name}", method="DELETE")
 
 
@@ -111,6 +112,7 @@ def test_what_a_test_finds_is_shown_as_text(console: Open, scene: Scene) -> None
     expect(screen.page.get_by_text("departure", exact=False).first).to_be_visible(timeout=30_000)
     expect(screen.page.locator(".found-error").first).to_be_visible()
     expect(screen.page.locator("main b")).to_have_count(0)
+    screen.expects(404)  # the page may ask for it once more
     scene.admin(f"channels/{name}", method="DELETE")
 
 
