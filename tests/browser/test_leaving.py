@@ -48,6 +48,7 @@ def test_going_back_and_jumping_ask_before_input_is_lost(console: Open) -> None:
     name.fill("half")
     page.get_by_role("button", name="Cancel").click()  # says itself that it gives up
     expect(page).to_have_url(re.compile("/console/keys$"))
+    screen.settle()
 
 
 @both
@@ -63,6 +64,7 @@ def test_what_is_not_there_says_so_and_leads_back(console: Open, look: Look) -> 
         screen.fits()
         page.get_by_role("link", name=words[f"{kind}.all"]).click()
         expect(page).to_have_url(re.compile(f"/console/{kind}$"))
+        screen.settle()
 
 
 @both
