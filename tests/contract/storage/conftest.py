@@ -70,6 +70,16 @@ def url(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[s
 
 @pytest.fixture
 def database(url: str) -> Iterator[Database]:
+    """With the patience that it has in the gateway."""
+    opened = Database(url)
+    bring_up_to_date(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def impatient(url: str) -> Iterator[Database]:
+    """Where locks are not waited for. A slow machine is not quick enough for it now and then."""
     opened = Database(url, busy_seconds=0.02, statement_seconds=SHORT)
     bring_up_to_date(opened)
     yield opened

@@ -14,6 +14,12 @@ MODEL = create(Kind.MODELS, "haiku", Definition(text="{}"))
 
 
 @pytest.fixture
+def database(impatient: Database) -> Database:
+    """Some tests wait for a lock in vain."""
+    return impatient
+
+
+@pytest.fixture
 def store(database: Database, writer: Writer) -> CatalogStore:
     return CatalogStore(database, writer, ThreadPoolExecutor(1))
 

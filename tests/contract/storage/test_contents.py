@@ -25,6 +25,12 @@ from tidegate.storage.writer import Writer
 START = RECORD.created_at
 
 
+@pytest.fixture
+def database(impatient: Database) -> Database:
+    """Some tests wait for a lock in vain."""
+    return impatient
+
+
 def content(number: int, request: bytes = b'{"a":1}', answer: bytes = b"data: x\n\n") -> Content:
     return Content(
         id=f"req_{number:05}",

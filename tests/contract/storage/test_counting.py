@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -25,7 +24,6 @@ from tidegate.storage.database import Database
 from tidegate.storage.figure_keeper import FigureKeeper
 from tidegate.storage.journal_query import select_page
 from tidegate.storage.late_ends import book_late_ends
-from tidegate.storage.migrate import bring_up_to_date
 from tidegate.storage.overview import Overview, Question, read_overview
 from tidegate.storage.pages import EQUAL, Filters
 from tidegate.storage.progress import WAITED_SECONDS
@@ -37,15 +35,6 @@ from tidegate.storage.uncounted import known
 
 NOW = RECORD.created_at + 3_600
 DAY = 86_400
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    """With the patience that it has in the gateway."""
-    opened = Database(url)
-    bring_up_to_date(opened)
-    yield opened
-    opened.close()
 
 
 def put(database: Database, records: list[RequestRecord]) -> None:

@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-
 import pytest
 from tests.unit.storage.records import RECORD, record
 
@@ -7,7 +5,6 @@ from tidegate.exchange.ports import RequestRecord
 from tidegate.storage.database import Database
 from tidegate.storage.figures import read_keys
 from tidegate.storage.items import REQUESTS
-from tidegate.storage.migrate import bring_up_to_date
 from tidegate.storage.overview import GROUPS, Overview, Question, read_overview
 from tidegate.storage.spans import span_of
 from tidegate.storage.sums import COUNTS
@@ -25,15 +22,6 @@ ROWS = [
     ),
     record(9_000, key="a", cost=4_000),
 ]
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    """With the patience that it has in the gateway."""
-    opened = Database(url)
-    bring_up_to_date(opened)
-    yield opened
-    opened.close()
 
 
 async def fill(writer: Writer, rows: list[RequestRecord]) -> None:

@@ -27,6 +27,12 @@ ALL = Filters()
 
 
 @pytest.fixture
+def database(impatient: Database) -> Database:
+    """Some tests wait for a lock in vain."""
+    return impatient
+
+
+@pytest.fixture
 def kind() -> str:
     return "postgresql"
 

@@ -12,6 +12,12 @@ from tidegate.storage.writer import Writer
 START = RECORD.created_at
 
 
+@pytest.fixture
+def database(impatient: Database) -> Database:
+    """Some tests wait for a lock in vain."""
+    return impatient
+
+
 def count(database: Database, table: str) -> int:
     with database.engine.connect() as connection:
         found: int = connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()

@@ -14,6 +14,12 @@ from tidegate.storage.items import REQUESTS
 from tidegate.storage.writer import Writer
 
 
+@pytest.fixture
+def database(impatient: Database) -> Database:
+    """Some tests wait for a lock in vain."""
+    return impatient
+
+
 def ids(database: Database) -> list[str]:
     with database.engine.connect() as connection:
         return [row[0] for row in connection.exec_driver_sql("SELECT id FROM requests ORDER BY seq")]
