@@ -162,26 +162,16 @@ HELD_UP = [Short(9, 1, 8), Exhausted(DAY, 9, -1, 10, 3600.5)]
 
 
 @pytest.mark.parametrize("refused", HELD_UP)
-async def test_money_that_is_freed_a_moment_later_is_taken(
-    monkeypatch: pytest.MonkeyPatch, refused: Short | Exhausted
+@pytest.mark.parametrize(("times", "outcome"), [(2, "completed"), (3, "rejected")])
+async def test_money_that_others_hold_is_looked_for_again_twice(
+    monkeypatch: pytest.MonkeyPatch, refused: Short | Exhausted, times: int, outcome: str
 ) -> None:
     monkeypatch.setattr(holding, "LOOKS_AGAIN_FOR_MONEY", (0.0, 0.0))
     played = scene()
-    played.books.answers += [refused, refused]
-    await played.play(STREAM, says(HELLO, STOP, USAGE, DONE))
-    assert played.row.outcome == "completed"
-    assert len(played.books.intents) == 3
-
-
-@pytest.mark.parametrize("refused", HELD_UP)
-async def test_money_that_stays_held_is_refused(
-    monkeypatch: pytest.MonkeyPatch, refused: Short | Exhausted
-) -> None:
-    monkeypatch.setattr(holding, "LOOKS_AGAIN_FOR_MONEY", (0.0, 0.0))
-    played = scene()
-    played.books.answers += [refused] * 3
-    await played.play(STREAM)
-    assert played.row.outcome == "rejected"
+    played.books.answers += [refused] * times
+    answered = [says(HELLO, STOP, USAGE, DONE)] if outcome == "completed" else []
+    await played.play(STREAM, *answered)
+    assert played.row.outcome == outcome
     assert len(played.books.intents) == 3
 
 
