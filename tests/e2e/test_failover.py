@@ -377,7 +377,7 @@ async def test_an_opened_thinking_block_extends_the_deadline(stage: Stage, side:
 async def test_abandoned_upstreams_are_closed(stage: Stage) -> None:
     async def closed(side: Side) -> None:
         played = await _taken_over(stage, side, stream(side.script().opening, HOLD), kind="qab")
-        await played.at_a[0].closed(within=1.0)
+        await played.at_a[0].closed(within=20)
 
     await together({side.name: closed(side) for side in (CHAT, RESPONSES, MESSAGES)})
 

@@ -273,7 +273,7 @@ async def test_two_workers_count_together(start: Start, upstream: ScriptedUpstre
     upstream.always("chat-A", model, stream(script.opening, gate, script.deltas, script.closing))
     calls = [asyncio.create_task(few.call(CHAT, request)) for _ in range(40)]
     try:
-        await until(lambda: sum(call.done() for call in calls) >= 36, 10, "36 are refused")
+        await until(lambda: sum(call.done() for call in calls) >= 36, 30, "36 are refused")
     finally:
         gate.open()
     assert sorted(reply.status for reply in await asyncio.gather(*calls)) == [200] * 4 + [402] * 36

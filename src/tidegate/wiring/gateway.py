@@ -136,17 +136,23 @@ class Gateway:
         if self.admin is not None:
             self.admin.reload(config.admin)
         self._storage.tell_config(config_digest(config, self._secret))
+        if self._opening is not None and not self._opening.done():
+            self._opening.cancel()  # the accounts that it opens are in this config, or in none
+            opens = _opening_balances(config)
         if opens:
             self._opening = asyncio.create_task(self._open_and_take(config))
         else:
-            self._catalog.reload(config)
+            self._take(config)
 
     async def _open_and_take(self, config: Config) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(_OPENING_PATIENCE):
                 await self._open_accounts()
-        if config is self.config:  # no other has come meanwhile
-            self._catalog.reload(config)
+        self._take(config)
+
+    def _take(self, config: Config) -> None:
+        self._catalog.reload(config)
+        log.info("the config was reloaded: %d channels, %d keys", len(config.channels), len(config.keys))
 
     async def _open_accounts(self) -> None:
         """Credit the opening balances of the config file that were never credited."""

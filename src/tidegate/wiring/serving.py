@@ -214,7 +214,6 @@ def reload(gateway: Gateway, path: Path) -> None:
     for known in _secrets_of(taken, None):
         logs.register_secret(known)
     gateway.reload(taken)
-    log.info("the config was reloaded: %d channels, %d keys", len(taken.channels), len(taken.keys))
 
 
 def _reloaded(config: Config, running: Config) -> Config:

@@ -96,6 +96,38 @@ async def test_it_serves_as_its_config_says_and_takes_another(tmp_path: Path) ->
         assert (await ask(port, f"POST {PATH}", ASK, key="sk-tg-2"))[0] == 413
 
 
+async def test_a_reload_waits_for_its_opening_balances_and_is_told_once_it_is_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A second one that comes meanwhile waits for the same, and is the one that counts."""
+    opened = asyncio.Event()
+
+    async def slow(*_: object) -> None:
+        await opened.wait()
+
+    def told() -> int:
+        return caplog.text.count("the config was reloaded")
+
+    late = '[[accounts]]\nname = "late"\nbalance = "5"\n'
+    async with running(tmp_path) as (gateway, port, _):
+        caplog.set_level("INFO", "tidegate")
+        monkeypatch.setattr("tidegate.wiring.gateway._OPENING_PATIENCE", 60)
+        monkeypatch.setattr("tidegate.storage.books.DatabaseBooks.open_accounts", slow)
+        for key in ("sk-tg-2", "sk-tg-3"):
+            gateway.reload(config(tmp_path, 1, key=key, more=late))
+            for _turn in range(5):
+                await asyncio.sleep(0)
+            assert [(await ask(port, "GET /v1/models", key=one))[0] for one in ("sk-tg-1", key)] == [200, 401]
+        assert told() == 0
+        opened.set()
+        async with asyncio.timeout(60):
+            while not told():
+                await asyncio.sleep(0.001)
+        keys = ("sk-tg-1", "sk-tg-2", "sk-tg-3")
+        assert [(await ask(port, "GET /v1/models", key=one))[0] for one in keys] == [401, 401, 200]
+        assert told() == 1
+
+
 async def test_metrics_are_for_those_who_know_the_admin_token(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, port, mute):
         assert b"tidegate_open_requests 0\n" in (await ask(port, "GET /metrics"))[1]
