@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NODE_DIR := tests/contract/node
 TESTS := tests/unit tests/property tests/rules tests/contract tests/e2e tests/browser tests/manual tests/packages tests/fuzz tests/simulation
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 30
 SEEDS ?= 20000
 JOBS ?= 2
 
@@ -13,7 +13,7 @@ JOBS ?= 2
 help:
 	@echo "make demo   gateway and simulated provider on this machine, with a ready key (ARGS=\"--port 9000\")"
 	@echo "make ci     every check and every test"
-	@echo "make fuzz   a minute of spoilt streams and requests (ARGS=\"--seed 7 --seconds 600\")"
+	@echo "make fuzz   half a minute of spoilt streams and requests (ARGS=\"--seed 7 --seconds 600\")"
 	@echo "make simulate  thousands of stories on a virtual clock (ARGS=\"--seed 7\" tells one)"
 	@echo "make dist   wheel and source distribution, in dist/"
 	@echo "make bench  the measurements, side by side with other proxies"

@@ -1,5 +1,6 @@
 """Fixtures for the tests that run real processes."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,11 +13,14 @@ from tests.harness.postgres_server import PostgresServer
 from tests.harness.stage import Stage
 from tests.harness.upstream import ScriptedUpstream
 
-# How long an example takes says how busy the machine is.
+# How long an example takes says how busy the machine is. Each run tries other examples.
 hypothesis.settings.register_profile(
-    "any-machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "any-machine", max_examples=60, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("any-machine")
+
+# A shell that starts the tests in the background has them ignore SIGINT, and every process that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Start = Callable[..., Gateway]
 

@@ -23,7 +23,7 @@ def watched(site: Site, folder: Path, upstream: ScriptedUpstream, **capture: obj
     config = settings.standard(free_port(), str(folder), upstream.base)
     config["database"] = {"url": site.url}
     config["keys"][0]["capture"] = 1.0
-    return settings.merged(config, capture={"redact": [r"\d{16}"], **capture})
+    return settings.merged(config, capture={"redact": [r"\b\d{16}\b"], **capture})
 
 
 async def content(gateway: Gateway, request_id: str | None) -> Any:
@@ -61,9 +61,9 @@ async def test_a_stream_that_broke_can_be_looked_at(
     async def counted() -> None:
         model = stage.model(MESSAGES)
         stage.script(MESSAGES, model, [body(b'{"input_tokens":4711}')])
-        reply = await stage.gateway.call(
-            MESSAGES, {"model": model, "messages": []}, target="/v1/messages/count_tokens"
-        )
+        ask = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+        reply = await stage.gateway.call(MESSAGES, ask, target="/v1/messages/count_tokens")
+        assert reply.json() == {"input_tokens": 4711}
         kept = await content(stage.gateway, reply.header("x-request-id"))
         assert kept["answer"]["text"].encode() == reply.body
 

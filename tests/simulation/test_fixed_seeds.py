@@ -8,7 +8,7 @@ import pytest
 from tests.simulation.__main__ import first_broken
 from tests.simulation.run import play
 
-SHARES, A_SHARE = 6, 500
+SHARES, A_SHARE = 6, 300
 
 
 @pytest.mark.parametrize("share", range(SHARES))

@@ -5,7 +5,7 @@ import secrets
 import pytest
 from tests.simulation.__main__ import first_broken
 
-SHARES, A_SHARE = 6, 500
+SHARES, A_SHARE = 6, 300
 
 
 @pytest.mark.parametrize("share", range(SHARES))

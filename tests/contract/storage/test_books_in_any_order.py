@@ -16,7 +16,7 @@ def test_whatever_happens_the_books_come_to_the_sum_of_their_postings(
             made.append(postgres.fresh(template=migrated))
             super().__init__(postgres.socket_url(made[-1]))
 
-    few = settings(max_examples=12, stateful_step_count=20, deadline=None)
+    few = settings(max_examples=8, stateful_step_count=20, deadline=None)
     run_state_machine_as_test(BooksOnServer, settings=few)
     for name in made:
         postgres.drop(name)

@@ -225,4 +225,4 @@ class Books(RuleBasedStateMachine):
 
 
 TestBooks = Books.TestCase
-TestBooks.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestBooks.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
