@@ -15,7 +15,7 @@ from tidegate.admin.bodies import MAX_BYTES
 from tidegate.admin.catalog_api import PREFIX, CatalogApi
 from tidegate.admin.channels_api import ChannelsApi
 from tidegate.admin.content_api import ContentApi, NothingKept
-from tidegate.admin.gatekeeper import Gatekeeper
+from tidegate.admin.gatekeeper import Gatekeeper, judged_by_token
 from tidegate.admin.health_api import HealthApi
 from tidegate.admin.parameters import read_known
 from tidegate.admin.ports import (
@@ -106,7 +106,8 @@ def _border(gate: Gatekeeper) -> Middleware:
         except Exception as error:
             problem = _problem_of(error)
         response = answer(problem)
-        if problem.status is HTTPStatus.UNAUTHORIZED and cookies.read(request) is not None:
+        over = cookies.read(request) is not None and not judged_by_token(request)
+        if problem.status is HTTPStatus.UNAUTHORIZED and over:
             cookies.forget(response, secure=gate.visitor(request).secure)
         return response
 

@@ -1,12 +1,13 @@
 """The cookie that holds the id of a session."""
 
 from aiohttp import web
+from aiohttp.web_request import BaseRequest
 
 NAME = "tidegate_session"
 _PATH = "/admin/v1"
 
 
-def read(request: web.Request) -> str | None:
+def read(request: BaseRequest) -> str | None:
     """The id that was sent; None where there is no cookie."""
     return request.cookies.get(NAME) or None
 

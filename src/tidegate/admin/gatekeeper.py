@@ -27,6 +27,15 @@ _SAFE = ("GET", "HEAD")
 _CHALLENGE = {"www-authenticate": 'Bearer realm="tidegate admin"'}
 
 
+def judged_by_token(request: BaseRequest) -> bool:
+    """Whether a token decides who asks, and not the cookie.
+
+    With a cookie any other scheme, like Basic, is what a proxy in front asked the browser for.
+    """
+    has_cookie = cookies.read(request) is not None
+    return "authorization" in request.headers and not (has_cookie and _bearer(request) is None)
+
+
 class Gatekeeper:
     """Lets operators in, and nobody else."""
 
@@ -61,8 +70,7 @@ class Gatekeeper:
     async def admit(self, request: web.Request) -> None:
         """Note in the request who asks. Raises Problem for who may not."""
         identifier = cookies.read(request)
-        # With a session any other scheme, like Basic, is what a proxy in front asked the browser for.
-        if "authorization" in request.headers and (identifier is None or _bearer(request) is not None):
+        if judged_by_token(request):
             request[AUTHOR] = self._by_token(request)
             return
         session = None if identifier is None else await self.sessions.find(identifier, self.operators)

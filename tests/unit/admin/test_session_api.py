@@ -145,6 +145,15 @@ async def test_signing_out_ends_it(tmp_path: Path) -> None:
         assert "max-age=0" in headers["set-cookie"].lower()
 
 
+async def test_a_wrong_token_beside_a_session_ends_no_session(tmp_path: Path) -> None:
+    """A program's token decides about its request alone; the browser's cookie stays."""
+    async with browsing(tmp_path) as browser:
+        await browser.sign_in()
+        status, _, headers = await browser.ask("GET", "keys", authorization="Bearer not-the-token")
+        assert (status, "set-cookie" in headers) == (401, False)
+        assert (await browser.ask("GET", "keys"))[0] == 200
+
+
 @pytest.mark.parametrize("cookie", ["tidegate_session=", "tidegate_session=garbage", "x=y", "\x80;;=;"])
 async def test_a_cookie_that_is_none_is_no_session(tmp_path: Path, cookie: str) -> None:
     async with browsing(tmp_path) as browser:
