@@ -40,7 +40,7 @@ async def test_b160_after_output(stage: Stage, side: Side) -> None:
         left_at = asyncio.get_running_loop().time()
         await _leave(connection, how)
         closed_at = await stage.upstream.only(f"{side.tag}-A", model).closed(within=20)
-        assert closed_at - left_at < 1.0
+        assert closed_at - left_at < 5
         row = await stage.gateway.row(model)
         assert (row["outcome"], row["status"]) == ("client_closed", 200)
         assert row["input_tokens"] > 0
@@ -157,7 +157,7 @@ async def test_a_slow_reader_costs_bounded_memory_and_disturbs_nobody(stage: Sta
     paced = [step for event in script.all for step in (event, Pause(0.01))]
     played = await stage.play(CHAT, stream(paced), model=quick_model)
     assert played.reply.body == script.bytes()
-    assert played.reply.arrivals[-1][0] < 4
+    assert played.reply.arrivals[-1][0] < 15
     assert stage.gateway.resident_bytes() - before < 24 * 1024 * 1024
     assert stage.upstream.only("chat-A", slow_model).played_at is None, "the upstream is held back"
     slow.vanish()

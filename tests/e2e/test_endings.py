@@ -78,7 +78,7 @@ async def test_b062_b192_after_the_finish_a_missing_end_mark_is_supplied(stage: 
         assert played.stream.bytes().startswith(sent)
         assert played.text == "Hello"
         assert sum(bool(value.get("usage")) for value in played.stream.json()) == 1
-        assert played.reply.arrivals[-1][0] < 6.5
+        assert played.reply.arrivals[-1][0] < 20
         row = await played.row()
         source = "upstream" if usage else "estimated"
         assert (row["outcome"], row["finish_reason"], row["usage_source"]) == ("completed", "stop", source)
@@ -96,7 +96,7 @@ async def test_the_stream_ends_with_the_end_mark_whatever_the_upstream_does_then
     played = await stage.play(side, stream(script.all, end), model=model)
     assert played.reply.body == script.bytes()
     assert played.stream.events
-    assert played.reply.arrivals[-1][0] < 2
+    assert played.reply.arrivals[-1][0] < 3.8
     assert (await played.row())["outcome"] == "completed"
 
 
@@ -128,13 +128,13 @@ async def test_b095_silence_after_output_is_a_time_out(stage: Stage, side: Side)
         script = side.script(model)
         events = [*script.opening, script.deltas[0]]
         steps: list[Step] = [*events]
-        for _ in range(30 if noise else 0):
+        for _ in range(80 if noise else 0):
             steps += [*noise, Pause(0.1)]
         stage.script(side, model, [stream(steps, HOLD)], [])
         reply = await stage.gateway.call(side, side.request(model))
         played = Played(stage, side, model, reply)
         side.check_interrupted(played.stream, TIMED_OUT)
-        assert 1.3 < played.reply.arrivals[-1][0] < 3.0
+        assert 1.3 < played.reply.arrivals[-1][0] < 7
         assert played.at_b == []
         await played.at_a[0].closed(within=20)
         row = await played.row()

@@ -123,7 +123,7 @@ async def test_sigterm_without_load_ends_at_once(start: Start, config: settings.
     at = time.monotonic()
     gateway.signal(signal.SIGTERM)
     assert gateway.exit_code(within=30) == 0
-    assert time.monotonic() - at < 2.0
+    assert time.monotonic() - at < 2.9
     idle.close()
 
 

@@ -11,7 +11,7 @@ from tests.simulation.speech import Told as ToldUsage
 from tests.simulation.storage import PATIENCE
 from tests.simulation.troubles import Troubles
 
-from tidegate.exchange.holding import LOOKS_AGAIN
+from tidegate.exchange.holding import LAST_LOOK_FOR_MONEY, LOOKS_AGAIN, LOOKS_AGAIN_FOR_MONEY
 from tidegate.exchange.ports import RequestRecord
 
 _INPUT, _READ, _WRITE = 3_000, 300, 3_750
@@ -63,7 +63,9 @@ def check_upstream_cost(told: Told, row: RequestRecord) -> None:
 def check_turned_away(told: Told, row: RequestRecord, troubles: Troubles) -> None:
     """Nobody waits long to be turned away, and only who pays in advance is for the database's sake."""
     if row.outcome == "rejected":
-        longest = PATIENCE + (1 + len(LOOKS_AGAIN)) * LONGEST + sum(LOOKS_AGAIN) + 0.5
+        for_a_place = (1 + len(LOOKS_AGAIN)) * LONGEST + sum(LOOKS_AGAIN)
+        for_money = LAST_LOOK_FOR_MONEY + max(LOOKS_AGAIN_FOR_MONEY) + PATIENCE
+        longest = for_a_place + for_money + 0.1
         assert row.duration_ms <= 1000 * longest, f"turned away after {row.duration_ms} ms"
     if row.error_code == "accounting_unavailable":
         assert told.ask.key.account == "acme", "a postpaid account has to wait for the database"

@@ -9,8 +9,8 @@ from msgspec import Struct, structs
 from tidegate.core.failure import Failure, Kind
 from tidegate.core.protocol import Protocol
 from tidegate.exchange.estimates import BYTES_A_TOKEN
-from tidegate.exchange.ports import Books, ClientPipe, Intent, Limits
-from tidegate.exchange.request import Request
+from tidegate.exchange.ports import ClientPipe, Intent, Limits
+from tidegate.exchange.request import Request, World
 from tidegate.exchange.snapshot import Snapshot
 from tidegate.exchange.story import NOTHING
 from tidegate.exchange.tab import Tab
@@ -37,6 +37,9 @@ LOOKS_AGAIN = (0.01, 0.05)
 
 LOOKS_AGAIN_FOR_MONEY = (0.02, 0.08)
 """The same for money that is held: another process books the end of a request up to 60 ms later."""
+
+LAST_LOOK_FOR_MONEY = 0.5
+"""Seconds after which a refusal stands: books that answer so slowly would keep the caller for nothing."""
 
 
 class Need(Struct, frozen=True):
@@ -129,17 +132,19 @@ async def _hold(
         prepaid=account.prepaid,
         budgets=budgets_of(request.key, account),
     )
-    return _answered(await _booked(request.world.books, intent), need, tab, request)
+    return _answered(await _booked(request.world, intent), need, tab, request)
 
 
-async def _booked(books: Books, intent: Intent) -> Answer:
+async def _booked(world: World, intent: Intent) -> Answer:
     """A caller that asks again as soon as it has its answer must find that hold freed, on any worker."""
-    answer = await books.hold(intent)
+    last_look = world.clock() + LAST_LOOK_FOR_MONEY
+    answer = await world.books.hold(intent)
     for pause in LOOKS_AGAIN_FOR_MONEY:
-        if not isinstance(answer, Short | Exhausted) or not may_pass(answer):
+        passes = isinstance(answer, Short | Exhausted) and may_pass(answer)
+        if not passes or world.clock() >= last_look:
             break
         await asyncio.sleep(pause)
-        answer = await books.hold(intent)
+        answer = await world.books.hold(intent)
     return answer
 
 

@@ -63,12 +63,12 @@ async def test_s018_silence_before_the_first_output(crossing: Stage) -> None:
 
     async def silent(pair: Pair) -> None:
         model = crossing.model(pair.channel)
-        answer = Answer(pair.channel.script(model).all, before=(Pause(1.8),))
+        answer = Answer(pair.channel.script(model).all, before=(Pause(2.8),))
         crossing.script(pair.channel, model, [answer])
         reply = await crossing.gateway.call(pair.client, pair.client.request(model))
-        assert 0.9 < reply.head_at < 1.7
+        assert 0.9 < reply.head_at < 2.6
         assert reply.arrivals[0][1].startswith(KEEPALIVE)
-        assert reply.arrivals[0][0] < 1.7
+        assert reply.arrivals[0][0] < 2.6
         played = Played(crossing, pair.client, model, reply, pair.channel)
         assert Crossed(played, {}).heard.text == "Hello"
 

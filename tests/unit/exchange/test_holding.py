@@ -14,7 +14,8 @@ from tidegate.core.price import Price
 from tidegate.core.protocol import Protocol
 from tidegate.exchange import holding
 from tidegate.exchange.holding import budgets_of, scopes_of
-from tidegate.ledger.entries import Budget, Exhausted, Granted, Short, Unavailable
+from tidegate.exchange.ports import Intent
+from tidegate.ledger.entries import Answer, Budget, Exhausted, Granted, Short, Unavailable
 from tidegate.routing.catalog import Account, Key, Model
 from tidegate.routing.quota import Admitted, Level, Levels, Limited, Scope
 
@@ -173,6 +174,23 @@ async def test_money_that_others_hold_is_looked_for_again_twice(
     await played.play(STREAM, *answered)
     assert played.row.outcome == outcome
     assert len(played.books.intents) == 3
+
+
+async def test_slow_books_are_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three answers of a slow database in a row would keep a caller for many seconds."""
+    played = scene()
+    played.books.answers += [Short(9, 1, 8)] * 3
+    hold = played.books.hold
+
+    async def slowly(intent: Intent) -> Answer:
+        played.clock.now += 0.3
+        return await hold(intent)
+
+    monkeypatch.setattr(played.books, "hold", slowly)
+    monkeypatch.setattr(holding, "LOOKS_AGAIN_FOR_MONEY", (0.0, 0.0))
+    await played.play(STREAM)
+    assert (played.row.outcome, played.pipe.status) == ("rejected", 402)
+    assert len(played.books.intents) == 2
 
 
 @pytest.mark.parametrize(
