@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from tests.harness.postgres_server import PASSWORD, QUOTED_PASSWORD, PostgresSer
 from tests.harness.script import stream
 from tests.harness.stage import Stage
 from tests.harness.together import together
-from tests.harness.upstream import ScriptedUpstream
+from tests.harness.upstream import ScriptedUpstream, until
 
 Logs = Callable[..., "subprocess.Popen[str]"]
 
@@ -98,6 +99,24 @@ def in_database(postgres: PostgresServer, name: str) -> list[object]:
     return [row[0] for row in postgres.ask("SELECT model FROM requests", name)]
 
 
+def _read(following: "subprocess.Popen[str]", shown: list[str]) -> None:
+    assert following.stdout is not None
+    for line in following.stdout:
+        shown.append(line)
+
+
+async def _begun(shown: list[str], stage: Stage) -> None:
+    """`logs` follows: it shows what was played last, and nothing more of that is to come."""
+    for _ in range(60):
+        models = await play(stage, 1)
+        for model in models:
+            await stage.gateway.row(model)
+        await asyncio.sleep(1)
+        if {line.split()[3] for line in shown}.issuperset(models):
+            return
+    raise AssertionError("`logs --follow` shows nothing")
+
+
 async def test_two_nodes_with_two_workers_each_share_one_journal(
     start: Start, run: Logs, config: settings.Config, upstream: ScriptedUpstream, url: str, tmp_path: Path
 ) -> None:
@@ -111,17 +130,23 @@ async def test_two_nodes_with_two_workers_each_share_one_journal(
         checked = run("check-config", "tidegate.toml")
         assert checked.wait(20) == 0
         following = run("logs", "--follow", "--limit", "0", "--database", url)
-        await readiness(here, 200, 5)
-        await asyncio.sleep(2)  # `logs` has begun
+        await readiness(here, 200, 25)
+        shown: list[str] = []
+        reading = threading.Thread(target=_read, args=(following, shown), daemon=True)
+        reading.start()
+        await _begun(shown, Stage(here, upstream))
+        before = len(shown)
         played = await asyncio.gather(play(Stage(here, upstream), 6), play(Stage(there, upstream), 6))
         models = [model for some in played for model in some]
         for model in models:
             await here.row(model)
-        await asyncio.sleep(1.5)
+        await until(lambda: len(shown) >= before + len(models), 30, "every row is shown")
         following.send_signal(signal.SIGINT)
-        shown, errors = following.communicate(timeout=10)
-        assert errors == ""
-        assert sorted(line.split()[3] for line in shown.splitlines()) == sorted(models)
+        assert following.wait(30) == 128 + signal.SIGINT
+        reading.join(30)
+        assert following.stderr is not None
+        assert following.stderr.read() == ""
+        assert sorted(line.split()[3] for line in shown[before:]) == sorted(models)
     finally:
         for node in (here, there):
             node.stop()
@@ -138,10 +163,10 @@ async def test_callers_do_not_notice_that_the_server_restarts(
     stage = Stage(gateway, upstream)
     models = await play(stage, 2)
     postgres.stop(signal.SIGKILL)
-    assert (await readiness(gateway, 503, 3))["database"] == "unreachable"
+    assert (await readiness(gateway, 503, 25))["database"] == "unreachable"
     models += await play(stage, 2)
     postgres.start()
-    await readiness(gateway, 200, 8)
+    await readiness(gateway, 200, 25)
     models += await play(stage, 2)
     for model in models:
         await gateway.row(model, within=10)
@@ -156,7 +181,7 @@ async def test_callers_do_not_notice_a_silent_server(
     stage = Stage(gateway, upstream)
     models = await play(stage, 1)
     with postgres.frozen():
-        assert (await readiness(gateway, 503, 5))["database"] == "unreachable"
+        assert (await readiness(gateway, 503, 25))["database"] == "unreachable"
         for _ in range(5):
             at = time.monotonic()
             models += await play(stage, 2)
