@@ -69,7 +69,7 @@ def run(tmp_path: Path) -> Iterator[Logs]:
 
 
 async def readiness(gateway: Gateway, status: int, within: float) -> dict[str, object]:
-    """What /readyz says once it answers with `status`; each answer comes within two seconds."""
+    """What /readyz says once it answers with `status`; each answer comes within five seconds."""
     deadline = time.monotonic() + within
     while True:
         at = time.monotonic()

@@ -51,13 +51,13 @@ async def test_s018_a_comment_and_status_200_soon_after_commit_after(stage: Stag
         assert played.stream.bytes() == script.bytes()
 
     async def counted_once() -> None:
-        """A fails after 0.7 s; B takes 2 s: the comment comes one second after the request."""
+        """A fails after 0.9 s; B takes 2 s: the comment comes one second after the request."""
         model = stage.model(side, "ab")
         script = side.script(model)
-        slow_refusal = Answer((b"{}",), 500, JSON, Framing.LENGTH, before=(Pause(0.7),))
+        slow_refusal = Answer((b"{}",), 500, JSON, Framing.LENGTH, before=(Pause(0.9),))
         answer = Answer(script.all, before=(Pause(2.0),))
         played = await stage.play(side, slow_refusal, b=[answer], model=model)
-        assert 0.9 <= played.reply.head_at < 2.4
+        assert 0.9 <= played.reply.head_at < 1.8
         assert played.stream.bytes() == script.bytes()
 
     async def quick() -> None:
@@ -79,7 +79,8 @@ async def test_a_keepalive_each_interval_of_silence(stage: Stage, side: Side) ->
     assert set(played.stream.keepalives) == {len(script.opening) + 1}
     assert played.stream.bytes() == script.bytes()
     times = [at for at, part in played.reply.arrivals if part == KEEPALIVE]
-    assert 3 <= len(times) <= 5, "the upstream may be late"
+    arrived = {delta: at for at, part in played.reply.arrivals for delta in (first, second) if delta in part}
+    assert len(times) == 3 or arrived[second] - arrived[first] > 3.8, "the upstream itself was late"
     assert all(0.5 < later - earlier < 2.0 for earlier, later in itertools.pairwise(times))
 
 
@@ -97,6 +98,7 @@ async def test_b010_no_comment_where_there_is_no_silence(stage: Stage, side: Sid
         for part, (earlier, later) in zip(parts, itertools.pairwise(times), strict=True)
         if part.startswith(KEEPALIVE)
     ]
+    assert len(silences) == len(played.stream.keepalives)
     assert all(seconds > 0.8 for seconds in silences), "only where the upstream itself was late"
 
 

@@ -133,11 +133,14 @@ def test_following_shows_each_new_row_once_and_ends_by_ctrl_c(url: str) -> None:
         env=ENVIRONMENT,
     )
     assert process.stdout is not None
-    shown = [process.stdout.readline()]
-    fill(url, [record(3), record(2)])
-    shown += [process.stdout.readline(), process.stdout.readline()]
-    process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=10)
+    try:
+        shown = [process.stdout.readline()]
+        fill(url, [record(3), record(2)])
+        shown += [process.stdout.readline(), process.stdout.readline()]
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert [row.split()[1] for row in shown] == ["req_00001", "req_00003", "req_00002"]
     assert (process.returncode, rest, errors) == (Exit.INTERRUPTED, "", "")
 
